@@ -43,4 +43,4 @@ $(OBJ)/bench/gpu/bench_gpu.o: own = -isystem $(CUDA_HOME)/include
 $(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(cuda_link) $(static_libs)
 $(benches) $(latency) $(OBJ)/bench_gpu: $(blas_made)
-$(OBJ)/bench_gpu: $(OBJ)/certreg/libcertreg_cuda.so
+$(OBJ)/bench_gpu: $(OBJ)/$(modules)/libcertreg_cuda.so

@@ -74,7 +74,7 @@ $(examples_cpp): $(OBJ)/examples/%_cpp: $(OBJ)/examples/%.cpp.o $(OBJ)/libcertre
 $(OBJ)/examples/cuda/onnx: $(OBJ)/examples/cuda/onnx.o $(engine_objects) $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/../..) $(engine_libs)
 $(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.so \
-    $(OBJ)/certreg/libcertreg_cuda.so
+    $(OBJ)/$(modules)/libcertreg_cuda.so
 	$(call say,LINK,$@)$(call link_shared,/../..) $(cuda_link) -lm
 $(certify): $(OBJ)/examples/engines/certify.o $(all_engines) $(OBJ)/libcertreg.so \
     $(OBJ)/examples/engines/built

@@ -6,9 +6,12 @@ for name in PREFIX LIBDIR INCLUDEDIR DOCDIR; do # without // and a / at the end
     printf -v "$name" %s "$(realpath -ms -- "${!name}")"
 done
 lib=$DESTDIR$LIBDIR include=$DESTDIR$INCLUDEDIR doc=$DESTDIR$DOCDIR
-library=libcertreg.so.$VERSION
+library=libcertreg.so.$VERSION modules=$lib/certreg-$MAJOR
 descriptions=(pkgconfig/certreg.pc cmake/certreg/certreg-config.cmake
     cmake/certreg/certreg-config-version.cmake)
+# What not every build has.
+optional=("$modules"/libcertreg_{cuda,blas}.so "$lib"/libcertreg_blas.a
+    "$lib"/pkgconfig/certreg-blas.pc)
 refuse() { # SENTENCE
     echo "$1" >&2
     exit 1

@@ -31,8 +31,15 @@ text=${text//@LIBDIR@/"$libdir"}
 text=${text//@INCLUDEDIR@/"$includedir"}
 text=${text//@INCLUDE@/"$include"}
 text=${text//@QUOTE@/"$quote"}
+# CMakeLists.txt fills the next four in for other systems.
+text=${text//@SHARED_FILE@/libcertreg.so.@VERSION@}
+text=${text//@STATIC_FILE@/libcertreg.a}
+text=${text//@SONAME@/libcertreg.so.@MAJOR@}
+text=${text//@IMPLIB@/}
 text=${text//@VERSION@/"$VERSION"}
 text=${text//@MAJOR@/"$MAJOR"}
 text=${text//@LIBS_PRIVATE@/"$STATIC_LIBS"}
+text=${text//@BLAS_LIBS@/"$BLAS_LIBS"}
+text=${text//@BLAS_LINK@/"${BLAS_LIBS// /;}"}
 text=${text//@STATIC_LIBS@/"${STATIC_LIBS// /;}"}
 printf '%s\n' "$text"

@@ -13,8 +13,9 @@ DESTDIR    ?=
 DISTDIR    ?= dist
 # As one word of the shell.
 word_of     = '$(subst ','\'',$(1))'
-release    := O=$(call word_of,$(O)) VERSION=$(VERSION) MAJOR=$(MAJOR) STATIC_LIBS='$(static_libs)'
-installed   = $(release) MODULES='$(filter $(O)/certreg/%,$(libraries))' SILENT=$(silent) \
+release    := O=$(call word_of,$(O)) VERSION=$(VERSION) MAJOR=$(MAJOR) \
+    STATIC_LIBS='$(shared_libs)' BLAS_LIBS='$(if $(blas_inside),$(blas_libs))'
+installed   = $(release) MODULES='$(filter $(O)/$(modules)/%,$(libraries))' SILENT=$(silent) \
     DESTDIR=$(call word_of,$(DESTDIR)) PREFIX=$(call word_of,$(prefix)) \
     LIBDIR=$(call word_of,$(call absolute,$(LIBDIR))) \
     INCLUDEDIR=$(call word_of,$(call absolute,$(INCLUDEDIR))) \
@@ -22,13 +23,13 @@ installed   = $(release) MODULES='$(filter $(O)/certreg/%,$(libraries))' SILENT=
 
 # The same files for programs that use the build tree: $(O) is laid out as a prefix is.
 descriptions := pkgconfig/certreg.pc cmake/certreg/certreg-config.cmake \
-    cmake/certreg/certreg-config-version.cmake
+    cmake/certreg/certreg-config-version.cmake $(if $(blas_inside),pkgconfig/certreg-blas.pc)
 $(descriptions:%=$(O)/%): pkgconfig/fill.sh pkgconfig/install.mk include/certreg/certreg.h \
     $(O)/.obj/current
 	@mkdir -p $(@D)
 	@$(release) PREFIX=$(call word_of,$(CURDIR)) LIBDIR=$(call word_of,$(call absolute,$(O))) \
 	    INCLUDEDIR=$(call word_of,$(CURDIR)/include) bash pkgconfig/fill.sh $(@F) >$@
-$(O)/pkgconfig/certreg.pc: pkgconfig/certreg.pc.in
+$(O)/pkgconfig/%.pc: pkgconfig/%.pc.in
 $(O)/cmake/certreg/%.cmake: pkgconfig/%.cmake.in
 
 .PHONY: install uninstall dist distcheck release

@@ -3,7 +3,7 @@
 # shellcheck source=pkgconfig/common.sh
 . "$(dirname "$0")/common.sh"
 folders=("$lib" "$lib/pkgconfig" "$lib/cmake/certreg" "$include/certreg" "$doc/include")
-[ -z "$MODULES" ] || folders+=("$lib/certreg")
+[ -z "$MODULES" ] || folders+=("$modules")
 umask 022
 # Not by install -d, which would change the mode of folders that are there.
 for folder in "${folders[@]}"; do
@@ -15,8 +15,12 @@ done
 install -m 644 "$O/libcertreg.a" "$lib/"
 install -m 755 "$O/$library" "$lib/"
 # A module that was not built now would be of another version.
-rm -f "$lib"/certreg/libcertreg_{cuda,blas}.so
-[ -z "$MODULES" ] || xargs -n 1 <<<"$MODULES" | xargs install -m 755 -t "$lib/certreg"
+rm -f "${optional[@]}"
+[ -z "$MODULES" ] || xargs -n 1 <<<"$MODULES" | xargs install -m 755 -t "$modules"
+if [ -n "$BLAS_LIBS" ]; then
+    install -m 644 "$O/libcertreg_blas.a" "$lib/"
+    descriptions+=(pkgconfig/certreg-blas.pc)
+fi
 ln -sf "$library" "$lib/libcertreg.so.$MAJOR"
 ln -sf "libcertreg.so.$MAJOR" "$lib/libcertreg.so"
 for file in include/certreg/*.h*; do install -m 644 "$file" "$include/certreg/"; done

@@ -20,8 +20,8 @@ DOCS = pathlib.Path("/usr/share/doc")
 COMMON = pathlib.Path("/usr/share/common-licenses")
 # Inside the modules, where auditwheel does not see it: package, and the file whose presence tells.
 STATIC = {
-    "liblapacke-dev": "certreg/lib/certreg/libcertreg_blas.so",
-    "libstdc++6": "certreg/lib/certreg/libcertreg_cuda.so",
+    "liblapacke-dev": "certreg/lib/certreg-0/libcertreg_blas.so",
+    "libstdc++6": "certreg/lib/certreg-0/libcertreg_cuda.so",
 }
 CUDA_RUNTIME = """\
 The CUDA module contains NVIDIA's CUDA runtime (libcudart_static) and a function of

@@ -64,5 +64,5 @@ class Library(BuildHookInterface):  # type: ignore[type-arg]
         library = f"libcertreg.so.{certreg_version().split('.')[0]}"
         inside = build_data["force_include"]
         inside[str(folder / "lib" / library)] = f"certreg/lib/{library}"
-        for module in (folder / "lib/certreg").glob("*.so"):
-            inside[str(module)] = f"certreg/lib/certreg/{module.name}"
+        for module in (folder / "lib/certreg-0").glob("*.so"):
+            inside[str(module)] = f"certreg/lib/certreg-0/{module.name}"

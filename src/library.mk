@@ -1,4 +1,6 @@
-# The static and the shared library. blas.mk and cuda.mk add the modules.
+# The static and the shared library. blas.mk and cuda.mk add the modules, in a folder with the major
+# version in its name, since two of them may be installed in one folder.
+modules   := certreg-$(MAJOR)
 sources   := $(sort $(wildcard src/*/*.c))
 objects   := $(sources:%.c=$(OBJ)/%.o)
 libraries := $(O)/libcertreg.a $(O)/libcertreg.so
@@ -27,20 +29,22 @@ $(OBJ)/%.o: %.c
 # The libraries are made per configuration and copied to $(O), which holds what was asked for last.
 library_flags = -shared -Wl,-soname,libcertreg.so.$(MAJOR) \
     -Wl,--version-script=src/certreg.map -Wl,-z,defs $(hardened_link)
-$(OBJ)/libcertreg.a: $(static_objects)
+$(OBJ)/libcertreg.a: $(objects)
+$(OBJ)/libcertreg_blas.a: $(blas_objects)
+$(OBJ)/libcertreg.a $(OBJ)/libcertreg_blas.a:
 	@rm -f $@
 	$(call say,AR,$@)$(AR) rcs $@ $^
 $(OBJ)/libcertreg.so: $(objects) src/certreg.map
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(library_flags) $(LDFLAGS) \
 	    $(filter %.o,$^) $(shared_libs) -o $@
 	@ln -sf libcertreg.so $(@D)/libcertreg.so.$(MAJOR)
-$(O)/libcertreg.a: $(OBJ)/libcertreg.a
+$(O)/%.a: $(OBJ)/%.a
 	$(call say,COPY,$@)cp --remove-destination $< $@
 $(O)/libcertreg.so: $(OBJ)/libcertreg.so
 	$(call say,COPY,$@)cp --remove-destination $< $(O)/libcertreg.so.$(VERSION)
 	@ln -sf libcertreg.so.$(VERSION) $(O)/libcertreg.so.$(MAJOR)
 	@ln -sf libcertreg.so.$(MAJOR) $@
-$(O)/certreg/%.so: $(OBJ)/certreg/%.so
+$(O)/$(modules)/%.so: $(OBJ)/$(modules)/%.so
 	@mkdir -p $(@D)
 	$(call say,COPY,$@)cp --remove-destination $< $@
 

@@ -72,7 +72,7 @@ TEST(backend_open_cuda_without_a_device_is_a_status)
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
     ck_assert_int_gt((int)length, 0);
     path[length] = 0;
-    strcpy(strrchr(path, '/'), "/../certreg/libcertreg_cuda.so");
+    strcpy(strrchr(path, '/'), "/../certreg-0/libcertreg_cuda.so");
     const int built = access(path, R_OK) == 0, driver = access("/dev/nvidiactl", F_OK) == 0;
     certreg_backend *backend = NULL;
     const certreg_status status = certreg_backend_open("cuda", 0, NULL, &why, &backend);
@@ -152,7 +152,7 @@ TEST(backend_open_looks_for_names_beside_the_library_alone)
     ck_assert_int_eq(certreg_backend_open("nothing", 0, NULL, &why, &backend),
                      CERTREG_E_NO_BACKEND);
     ck_assert_ptr_nonnull(strstr(why.text, "the module nothing cannot be opened"));
-    ck_assert_ptr_nonnull(strstr(why.text, "/certreg/libcertreg_nothing.so"));
+    ck_assert_ptr_nonnull(strstr(why.text, "/certreg-0/libcertreg_nothing.so"));
 }
 
 TEST(backend_open_never_writes_beyond_the_error_struct)

@@ -33,9 +33,9 @@ static void setup(void)
     char path[4096], library[128];
     strcpy(folder, "/tmp/certreg_blas_XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(module, sizeof module, "%s/certreg", folder);
+    snprintf(module, sizeof module, "%s/certreg-0", folder);
     ck_assert_int_eq(mkdir(module, 0700), 0);
-    snprintf(module, sizeof module, "%s/certreg/libcertreg_blas.so", folder);
+    snprintf(module, sizeof module, "%s/certreg-0/libcertreg_blas.so", folder);
     snprintf(library, sizeof library, "%s/libcertreg.so", folder);
     copy(path_beside("../libcertreg.so", path), library);
 }
@@ -45,7 +45,7 @@ static void teardown(void)
     char path[128];
     remove(module);
     snprintf(path, sizeof path, "%s/libcertreg.so", folder), remove(path);
-    snprintf(path, sizeof path, "%s/certreg", folder), remove(path);
+    snprintf(path, sizeof path, "%s/certreg-0", folder), remove(path);
     remove(folder);
 }
 
@@ -111,7 +111,7 @@ static int has_opened(const char *name)
 TEST(blas_module_is_opened_for_denoisers_only)
 {
     certreg_error why;
-    put_module("../certreg/libcertreg_blas.so");
+    put_module("../certreg-0/libcertreg_blas.so");
     ck_assert_int_eq(make_estimator(), CERTREG_OK);
     ck_assert(!has_opened("libcertreg_blas") && !has_opened("openblas"));
     ck_assert_msg(make_denoiser(&why) == CERTREG_OK, "%s", why.text);
@@ -124,10 +124,10 @@ TEST(blas_module_that_is_missing_is_named_with_the_remedy)
     certreg_error why;
     ck_assert_int_eq(make_denoiser(&why), CERTREG_E_NO_BACKEND);
     ck_assert_int_eq(why.status, CERTREG_E_NO_BACKEND);
-    ck_assert_ptr_nonnull(strstr(why.text, "certreg/libcertreg_blas.so"));
+    ck_assert_ptr_nonnull(strstr(why.text, "certreg-0/libcertreg_blas.so"));
     ck_assert_ptr_nonnull(strstr(why.text, "install them"));
     ck_assert_int_eq(make_estimator(), CERTREG_OK);
-    put_module("../certreg/libcertreg_blas.so"); /* the remedy helps at once */
+    put_module("../certreg-0/libcertreg_blas.so"); /* the remedy helps at once */
     ck_assert_int_eq(make_denoiser(&why), CERTREG_OK);
 }
 

@@ -47,7 +47,7 @@ ends_well() { # PROGRAM PART-OF-THE-MESSAGE
 }
 for program in check_gpu bench_gpu; do ends_well "$program" libcublas; done
 ends_well sqrt_all "no CUDA device can be used"
-module=$bundle/certreg/libcertreg_cuda.so
+module=$bundle/certreg-0/libcertreg_cuda.so
 blas=$(readelf -d "$module" | sed -n 's/.*\[\(libcublas\.so[^]]*\)\]/\1/p')
 nm -D --undefined-only "$module" |
     sed -n 's/.* \(cublas[A-Za-z0-9_]*\).*/int \1(void); int \1(void) { return 1; }/p' \

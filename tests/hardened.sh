@@ -9,7 +9,7 @@ export LC_ALL=C
 . tests/tap_helpers.sh
 has() { [[ " ${HARDENED:-} " = *" $1 "* ]]; }
 
-for library in "$1" "${1%/*}"/certreg/*.so; do
+for library in "$1" "${1%/*}"/certreg-0/*.so; do
     [ -e "$library" ] || continue
     name=${library##*/} dynamic=$(readelf -dW "$library") segments=$(readelf -lW "$library")
     tell_none "$name binds all symbols when it is loaded" \
@@ -24,7 +24,7 @@ for library in "$1" "${1%/*}"/certreg/*.so; do
         "$(grep -E '^ *LOAD .* RWE ' <<<"$segments")"
     ! has -fstack-protector-strong || tell_none "$name has canaries" \
         "$(nm -D "$library" | grep -q ' __stack_chk_fail' || echo 'no __stack_chk_fail')"
-    ! has -D_FORTIFY_SOURCE=2 || tell_none "$name makes checked calls" \
+    [[ ${HARDENED:-} != *FORTIFY* ]] || tell_none "$name makes checked calls" \
         "$(nm -D "$library" | grep -qE ' __[a-z]+_chk(@|$)' || echo 'none')"
     searched=$(grep -E 'R(UN)?PATH' <<<"$dynamic")
     [[ $name != *_cuda* ]] || searched=$(grep -vE '\[/[^:$]+\]$' <<<"$searched")

@@ -26,7 +26,7 @@ tell_none 'the SONAME is libcertreg.so.0' \
     "$([ "$soname" = libcertreg.so.0 ] || echo "it is '$soname'")"
 needed='libc|libm|libpthread|libdl|ld-linux[a-z0-9_-]*'
 # Where BLAS and LAPACK have a module of their own, that module alone needs them.
-[ -e "${library%/*}/certreg/libcertreg_blas.so" ] || needed+='|libopenblas|liblapacke'
+[ -e "${library%/*}/certreg-0/libcertreg_blas.so" ] || needed+='|libopenblas|liblapacke'
 tell_none "only ${needed//|/, } are needed" \
     "$(grep NEEDED <<<"$dynamic" | grep -Ev "\[($needed)\.so\.[0-9]+\]")"
 # What would read the environment, print, end the program or handle signals.

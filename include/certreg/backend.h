@@ -27,8 +27,8 @@ certreg_backend_open_cpu(int32_t threads, certreg_error *why, certreg_backend **
  *  in a module, which stays in the process; the library comes with "cuda". It takes a
  *  CUDA context and cuBLAS's work space, 32 MiB from compute capability 9.0 on and 4
  *  MiB below, and loads all kernels, so that no certificate waits for code.
- *  @param module  "cuda": certreg/libcertreg_cuda.so in the folder of this library; or
- *                 the path of a module, which contains a slash
+ *  @param module  "cuda": certreg-0/libcertreg_cuda.so in the folder of this library;
+ *                 or the path of a module, which contains a slash
  *  @param device  its number, >= 0
  *  @param stream  a cudaStream_t of the device's primary context, borrowed, which must
  *                 outlive the backend; NULL: the library makes its own. See "Streams"

@@ -82,7 +82,7 @@ typedef struct certreg_denoiser_facts {
     double error;
 } certreg_denoiser_facts;
 
-/** Makes a denoiser by LAPACK and BLAS (certreg/libcertreg_blas.so). It first holds
+/** Makes a denoiser by LAPACK and BLAS (certreg-0/libcertreg_blas.so). It first holds
  *  back every fourth example, to estimate how much the examples vary by chance. Time:
  *  about 18*rows*inputs*(components + 8) floating-point operations, up to three times
  *  this number if rows is about equal to components. Memory during the call:

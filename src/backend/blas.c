@@ -1,5 +1,4 @@
-/* Access to BLAS (blas.h). With CR_BLAS_INSIDE it is linked into the static library, which contains
- * BLAS; without, it opens the module. */
+/* Access to BLAS (blas.h): the table of a program that links libcertreg_blas.a, or the module's. */
 #include "backend/blas.h"
 #include "backend/module_loader.h"
 #include <stdlib.h>
@@ -20,32 +19,40 @@ static certreg_status check_memory(certreg_error *why)
     return CERTREG_OK;
 }
 
-#if defined(CR_BLAS_INSIDE)
-certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
-{
-    *out = certreg_module_blas();
-    return check_memory(why);
-}
-#else
+#define MODULE_FILE CR_MODULE_FOLDER "/libcertreg_blas" CR_OS_SUFFIX
 static const cr_module module = {.name = "blas",
                                  .symbol = "certreg_module_blas",
-                                 .missing = "making denoisers needs certreg/" CR_BLAS_FILE
+                                 .missing = "making denoisers needs " MODULE_FILE
                                             ", OpenBLAS and LAPACKE; install them"};
+
+typedef const cr_blas *(*table_function)(void);
+
+#if defined(__ELF__)
+/* NULL in a program without libcertreg_blas.a, and in the shared library. */
+#pragma weak certreg_module_blas
+static table_function linked(void)
+{
+    return certreg_module_blas;
+}
+#else
+static table_function linked(void)
+{
+    return NULL;
+}
+#endif
 
 certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
 {
-    const cr_blas *(*table)(void) = NULL;
+    table_function table = linked();
     *out = NULL;
     certreg_status status = check_memory(why);
-    if (!status) status = cr_module_find(&module, why, &table);
+    if (!status && !table) status = cr_module_find(&module, why, &table);
     if (status) return status;
     const cr_blas *opened = table();
     if (!opened || opened->api_version != CR_BLAS_API)
         return cr_error_set(why, CERTREG_E_VERSION,
-                            "certreg/" CR_BLAS_FILE
-                            " was made for another version of this library; "
-                            "install the one that came with it");
+                            MODULE_FILE " was made for another version of this library; "
+                                        "install the one that came with it");
     *out = opened;
     return check_memory(why); /* again: opening started threads, which have their space now */
 }
-#endif

@@ -1,13 +1,12 @@
 /* Linear algebra on the host for denoisers, by BLAS and LAPACK. They are in a module, which is
- * opened when a denoiser is made; the static library contains it. Matrices are dense and
- * row-major. */
+ * opened when a denoiser is made, or in programs that link libcertreg_blas.a. Matrices are dense
+ * and row-major. */
 #ifndef CR_BACKEND_BLAS_H
 #define CR_BACKEND_BLAS_H
 #include "base/error.h"
 #include <stddef.h>
 
 #define CR_BLAS_API 4u
-#define CR_BLAS_FILE "libcertreg_blas.so"
 
 /* Sizes are at most INT32_MAX. */
 typedef struct cr_blas {

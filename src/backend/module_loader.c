@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sets the path of a module: a path with a slash unchanged, a name in the folder certreg/ beside
- * the library. Returns NULL, or the reason of a failure. */
+/* Sets the path of a module: a path with a slash unchanged, a name in the folder of modules
+ * beside the library. Returns NULL, or the reason of a failure. */
 static const char *module_path(const char *name, char *path, size_t capacity)
 {
     static const char *const too_long =
@@ -16,7 +16,8 @@ static const char *module_path(const char *name, char *path, size_t capacity)
     if (!cr_os_library_path(path, capacity))
         return "the folder of this library is not known; give the path of the module";
     const size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
-    const int length = snprintf(path + folder, capacity - folder, "certreg/libcertreg_%s.so", name);
+    const int length = snprintf(path + folder, capacity - folder,
+                                CR_MODULE_FOLDER "/libcertreg_%s" CR_OS_SUFFIX, name);
     return (size_t)length < capacity - folder ? NULL : too_long;
 }
 

@@ -3,9 +3,15 @@
 #ifndef CR_BACKEND_MODULE_LOADER_H
 #define CR_BACKEND_MODULE_LOADER_H
 #include "backend/backend.h"
+#include "base/os.h"
+
+/* Beside the library. The major version is in the name, since modules of two major versions may be
+ * in one folder. */
+#define CR_MODULE_FOLDER "certreg-0"
+CR_STATIC_ASSERT(CERTREG_VERSION_NUMBER / 10000 == 0, "CR_MODULE_FOLDER has the major version");
 
 typedef struct cr_module {
-    const char *name;    /* of certreg/libcertreg_<name>.so beside the library; or a path */
+    const char *name;    /* of certreg-0/libcertreg_<name>.so beside the library; or a path */
     const char *symbol;  /* its exported function */
     const char *missing; /* the error text if it cannot be opened, which the reason follows */
 } cr_module;

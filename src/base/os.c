@@ -1,10 +1,11 @@
 /* The calls to the platform (os.h), here for Linux and similar systems. */
-#if !defined(_DEFAULT_SOURCE) && !defined(_GNU_SOURCE)
-#define _DEFAULT_SOURCE /* getentropy, madvise */
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* getentropy, madvise, dl_iterate_phdr */
 #endif
 #include "base/os.h"
 #include "base/arena.h"
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,8 +89,22 @@ int cr_os_library_path(char *path, size_t capacity)
     return found && (size_t)snprintf(path, capacity, "%s", found) < capacity;
 }
 
+/* Sets *found if the program, the first of the loaded files, needs a dynamic loader. */
+static int has_loader(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_INTERP) *(int *)found = 1;
+    return 1;
+}
+
+/* In a static program dlopen succeeds, and what it opens crashes. */
 int cr_os_load(const char *path, const char *name, void *function, const char **reason)
 {
+    int dynamic = 0;
+    *reason = "a static program cannot open it";
+    dl_iterate_phdr(has_loader, &dynamic);
+    if (!dynamic) return 0;
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     void *symbol = object ? dlsym(object, name) : NULL;
     *reason = object ? NULL : dlerror();

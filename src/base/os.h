@@ -26,6 +26,8 @@ int64_t cr_os_process(void);
 /* Returns the number of online processors, at least 1 and at most `max`. */
 int32_t cr_os_processors(int32_t max);
 
+/* The end of the names of shared objects. */
+#define CR_OS_SUFFIX ".so"
 /* Writes the absolute path of the file that contains this code. Returns 0 if the path is unknown or
  * needs more than `capacity` bytes. */
 int cr_os_library_path(char *path, size_t capacity);

@@ -54,6 +54,11 @@ missing_case() { package=Certreg refuses "$@"; }
 tell 'also where something is missing' \
     missing_case 'lacks a component of the name fortran' 'REQUIRED;COMPONENTS;fortran'
 tell 'a project without a language' configure "$minor;REQUIRED" '' NONE
+with_blas() { # where make has built it
+    configure "$static" certreg::static_blas C "$root/tests/consumers/opens.c" &&
+        cmake --build "$tmp/build" && [ "$("$tmp/build/certreg-static_blas" blas)" = '0 ' ]
+}
+[ ! -e "$prefix/lib/libcertreg_blas.a" ] || tell 'static with OpenBLAS inside' with_blas
 tell 'a range of versions' configure "$known...<99;REQUIRED" certreg::certreg
 
 for ask in "$major.99" $((major + 1)).0 "$major.0...<$known" "$major.0;EXACT"; do
@@ -89,19 +94,51 @@ part() { # BLAS TARGETS
     rm -rf "$tmp/build"
     cmake -S tests/consumers -B "$tmp/build" -DCMAKE_C_COMPILER="$CC" -DLANGUAGE=C \
         -DCMAKE_C_FLAGS='-O0 -Werror' -DFOLDER="$root" -DCERTREG_BLAS="$1" -DTARGETS="$2" \
+        -DCERTREG_INSTALL=ON -DCMAKE_INSTALL_LIBDIR=lib \
         -DSOURCE="$root/tests/consumers/opens.c" && cmake --build "$tmp/build" -j2
 }
-tell 'a part of the project' part ON 'certreg::certreg;certreg::shared;certreg::static'
+tell 'a part of the project' part ON 'certreg::certreg;certreg::shared;certreg::static_blas'
 in_project() { "$tmp/build/certreg-$1" blas; }
-for kind in shared static; do
+for kind in shared static_blas; do
     tell "its $kind library has OpenBLAS" [ "$(in_project $kind)" = '0 ' ]
 done
-tell 'by default a program has it inside' is_static "$tmp/build/certreg-certreg"
+tell 'by default a program has the library inside' is_static "$tmp/build/certreg-certreg"
 symbols() { nm -D --defined-only "$1" | awk '{ print $3 }' | sort; }
 built=$(find "$tmp/build" -name libcertreg.so)
 tell 'its shared library is that of make' diff <(symbols "$built") \
     <(symbols "$prefix/lib/libcertreg.so")
 tell 'and of the same name' [ -e "$(dirname "$built")/libcertreg.so.$known" ]
+
+# ---- installed by CMake
+made=$prefix
+use_prefix "$tmp/by-cmake"
+tell 'cmake --install' cmake --install "$tmp/build" --prefix "$prefix"
+works_everywhere 'by CMake'
+tell 'by CMake: static with OpenBLAS inside' with_blas
+headers() { (cd "$1/include" && find . -type f | sort); }
+tell 'the headers are those of make' diff <(headers "$made") <(headers "$prefix")
+by_pkg_config() {
+    PKG_CONFIG_PATH=$prefix/lib/pkgconfig build "$CC" examples/quickstart.c "$tmp/static" --static \
+        -static && prints_a_radius "$tmp/static"
+}
+tell 'pkg-config finds it' by_pkg_config
+use_prefix "$made"
+# Kernels have the flags of make, so that they are as fast.
+flags_of() { grep -oE ' -(m[a-z0-9]+|f(sched|inline|unroll)[a-z-]+)' | sort -u; }
+by_make() { MAKEFLAGS=$loud make -Bn V=1 NVCC= OPT=-O2 all | grep -e "-c src/backend/$1"; }
+by_cmake() { grep '"command"' "$tmp/optimized/compile_commands.json" | grep -e "-c .*$1"; }
+optimized() {
+    cmake -S . -B "$tmp/optimized" -DCMAKE_C_COMPILER="$CC" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+}
+tell 'the library alone' optimized
+for one in cpu_portable cpu_avx2 cpu_avx512; do
+    tell "$one.c has the flags of make" diff <(by_make $one.c | flags_of) \
+        <(by_cmake $one.c | flags_of)
+done
+tell 'it is optimized' grep -q -e '-O2' <(by_cmake certify.c)
+small_library() { cmake -S . -B "$tmp/32" -DCMAKE_C_COMPILER="$CC" -DCMAKE_C_FLAGS=-m32 \
+    -DCMAKE_C_COMPILER_WORKS=1; }
+tell '32 bits are refused' says 'needs 64-bit sizes and pointers' small_library
 
 # ---- moved
 mv "$tmp/a prefix/usr" "$tmp/elsewhere"

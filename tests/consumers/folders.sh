@@ -52,6 +52,14 @@ if moves_to_a_space; then
     use_prefix "$tmp/a way"
     program_works 'moved to a folder with a space'
 fi
+# Where another major version has come since, its link and its modules stay.
+: >"$prefix/lib/libcertreg.so.999.0.0"
+ln -sf libcertreg.so.999.0.0 "$prefix/lib/libcertreg.so"
+mkdir "$prefix/lib/certreg-999"
+tell 'make uninstall beside another major version' make_it uninstall
+tell 'removes the modules of this one' [ ! -e "$prefix/lib/certreg-0" ]
+tell 'and no other' [ -d "$prefix/lib/certreg-999" ]
+rm -r "$prefix"/lib/{certreg-999,libcertreg.so*}
 tell 'make uninstall where it is now' make_it uninstall
 tell 'nothing is left' none_left "$prefix"
 

@@ -24,18 +24,28 @@ tell 'a program in C, static' build "$CC" "$root/examples/quickstart.c" static -
 tell 'it needs no shared library' is_static ./static
 tell 'it prints a radius' env -u LD_LIBRARY_PATH ./static
 tell 'and the same one' diff <(./shared) <(./static)
+tell 'it has no OpenBLAS in it' [ "$(stat -c %s static)" -lt 8000000 ]
+opens=$root/tests/consumers/opens.c
+tell 'a static program that makes denoisers' build "$CC" "$opens" unable --static -static
+cp -r "$prefix"/lib/certreg-0 .
+tell 'it cannot open the module' grep -F 'a static program cannot open it' <(./unable blas)
+rm -r certreg-0
+if [ -e "$prefix/lib/libcertreg_blas.a" ]; then
+    with_blas() { package=certreg-blas build "$CC" "$opens" able --static -static; }
+    tell 'with certreg-blas it has OpenBLAS inside' with_blas
+    tell 'and makes them' [ "$(./able blas)" = '0 ' ]
+fi
 tell 'a program in C++' build 'g++ -std=c++11' "$root/tests/consumers/consumer.cpp" cpp '' \
     '-Wall -Wextra -Werror -pedantic'
 tell 'it prints a radius' prints_a_radius ./cpp
 # A program with the library inside, called by its name alone, has the module beside it, and never
 # one in the working directory.
-opens=$root/tests/consumers/opens.c
-mkdir -p elsewhere/certreg bin
+mkdir -p elsewhere/certreg-0 bin
 printf '%s static void run(void) { __builtin_puts("a stranger"); }\n' \
     '__attribute__((constructor))' >stranger.c
-$CC -shared -fPIC stranger.c -o elsewhere/certreg/libcertreg_cuda.so
+$CC -shared -fPIC stranger.c -o elsewhere/certreg-0/libcertreg_cuda.so
 by_name() { (cd elsewhere && PATH=$tmp/bin:$PATH opens cuda); }
-names_its_folder() { by_name | grep -F "$tmp/bin/certreg/"; }
+names_its_folder() { by_name | grep -F "$tmp/bin/certreg-0/"; }
 private=$(pkg-config --static --libs-only-l certreg | sed 's/-lcertreg//')
 # shellcheck disable=SC2086 # words
 inside() { $CC "$opens" -I"$prefix/include" "$prefix/lib/libcertreg.a" $private -o bin/opens; }
@@ -44,14 +54,14 @@ tell 'it looks for the module beside itself' names_its_folder
 tell 'and not in the working directory' \
     bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens cuda | grep stranger)"
 lies() { exec -a "$tmp/elsewhere/opens" "$tmp/bin/opens" cuda; }
-called_otherwise() { (lies) | grep -F "$tmp/bin/certreg/"; }
+called_otherwise() { (lies) | grep -F "$tmp/bin/certreg-0/"; }
 tell 'nor where the name says that it was called with' called_otherwise
 # The library loaded by a relative path, and another working directory when it looks for the module.
-mkdir -p alone/lib away/lib/certreg
-cp elsewhere/certreg/libcertreg_cuda.so away/lib/certreg/
+mkdir -p alone/lib away/lib/certreg-0
+cp elsewhere/certreg-0/libcertreg_cuda.so away/lib/certreg-0/
 cp "$prefix"/lib/libcertreg.so.0 alone/lib/
 goes_away() { cd alone && LD_LIBRARY_PATH=lib "$tmp/loads" cuda ../away; }
-loaded_relatively() { (goes_away) | grep -F "$tmp/alone/lib/certreg/"; }
+loaded_relatively() { (goes_away) | grep -F "$tmp/alone/lib/certreg-0/"; }
 tell 'a program with a relative path to the library' build "$CC" "$opens" loads '' ''
 tell 'it looks for the module beside the library it has' loaded_relatively
 

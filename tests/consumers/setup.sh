@@ -36,7 +36,8 @@ prints_a_radius() { # COMMAND...: its last number is a radius, and not zero
 build() { # COMPILER SOURCE PROGRAM FLAGS-OF-PKG-CONFIG FLAGS
     local flags
     # shellcheck disable=SC2086 # a list of words
-    flags=$(pkg-config $4 --cflags --libs certreg) && eval "$1 \"\$2\" $flags $5 -o \"\$3\""
+    flags=$(pkg-config $4 --cflags --libs "${package:-certreg}") &&
+        eval "$1 \"\$2\" $flags $5 -o \"\$3\""
 }
 is_static() { [ -e "$1" ] && ! readelf -dW "$1" 2>/dev/null | grep -q 'NEEDED.*certreg'; }
 says() { # TEXT COMMAND...: fails, and TEXT is in what it says
@@ -45,6 +46,6 @@ says() { # TEXT COMMAND...: fails, and TEXT is in what it says
     said=$(tr -s ' \n' ' ' <<<"$said") # CMake breaks lines
     grep -qF -- "$1" <<<"$said" || { echo "$said" && false; }
 }
-none_left() { # FOLDER
-    [ -z "$(find "$1" ! -type d; find "$1" -name certreg)" ] || { find "$1"; false; }
+none_left() { # FOLDER: which may be there if it was made before
+    [ ! -e "$1" ] || { find "$1"; rmdir "$1" 2>/dev/null; }
 }

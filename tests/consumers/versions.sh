@@ -96,16 +96,16 @@ done
 opens() { with "$1" "opens-$1" "$2"; } # VERSION MODULE
 other="was made for another version of this library; install the one that came with it"
 tell 'the BLAS module of before' prints '0 ' opens "$this" blas
-cp "$tmp/$next/lib/certreg/libcertreg_blas.so" "$tmp/kept.so"
-cp "$tmp/$this/lib/certreg/libcertreg_blas.so" "$tmp/$next/lib/certreg/"
-tell 'is refused by the next version' prints "12 certreg/libcertreg_blas.so $other" \
+cp "$tmp/$next/lib/certreg-0/libcertreg_blas.so" "$tmp/kept.so"
+cp "$tmp/$this/lib/certreg-0/libcertreg_blas.so" "$tmp/$next/lib/certreg-0/"
+tell 'is refused by the next version' prints "12 certreg-0/libcertreg_blas.so $other" \
     opens "$next" blas
-cp "$tmp/kept.so" "$tmp/$this/lib/certreg/libcertreg_blas.so"
+cp "$tmp/kept.so" "$tmp/$this/lib/certreg-0/libcertreg_blas.so"
 tell 'and that of the next version by the one of before' \
-    prints "12 certreg/libcertreg_blas.so $other" opens "$this" blas
+    prints "12 certreg-0/libcertreg_blas.so $other" opens "$this" blas
 stranger() { # VERSION: a CUDA module of the version before
     $CC -shared -fPIC -std=c11 -I"$2/src" -I"$2/include" tests/modules/old_module.c \
-        -o "$tmp/$1/lib/certreg/libcertreg_cuda.so"
+        -o "$tmp/$1/lib/certreg-0/libcertreg_cuda.so"
 }
 for one in "$this" "$next"; do
     tell "a CUDA module of another version beside $one" stranger "$one" "$root"

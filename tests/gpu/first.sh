@@ -5,7 +5,7 @@ set -u
 # shellcheck source=tests/gpu/steps.sh
 . "$(dirname "$0")/steps.sh"
 step driver 10 nvidia-smi
-step libraries 10 ldd "$here/certreg/libcertreg_cuda.so"
+step libraries 10 ldd "$here/certreg-0/libcertreg_cuda.so"
 step check_gpu 75 "$here/check_gpu"
 step sqrt_all 15 "$here/sqrt_all"
 step bench_gpu 50 "$here/bench_gpu" "$out/gpu.csv"

@@ -14,7 +14,7 @@ check-gpu-memory: all $(gpu_programs) ## Run check-gpu under compute-sanitizer
 	    [ -z "$$failed" ] || { echo "check-gpu-memory: failed:$$failed"; exit 1; }
 
 $(OBJ)/tests/gpu/check_gpu.o: own = -Itests -isystem $(CUDA_HOME)/include $(check_cflags)
-$(OBJ)/check_gpu: $(check_gpu) $(OBJ)/certreg/libcertreg_cuda.so $(blas_made)
+$(OBJ)/check_gpu: $(check_gpu) $(OBJ)/$(modules)/libcertreg_cuda.so $(blas_made)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(check_libs) $(cuda_link) \
 	    $(static_libs)
 $(OBJ)/sqrt_all: $(OBJ)/tests/gpu/sqrt_all.o
@@ -29,7 +29,7 @@ $(OBJ)/tests/gpu/curand_words.cpp.o: own = -isystem $(CUDA_HOME)/include \
 # with the host's libraries in .gpu/libs. The C library is that machine's.
 bundle       := $(OBJ)/bundle
 bundled      := $(addprefix $(bundle)/,check_gpu bench_gpu libcertreg.so.$(MAJOR)) $(OBJ)/sqrt_all
-bundled_modules := $(OBJ)/certreg/libcertreg_cuda.so $(blas_module:$(O)/%=$(bundle)/%)
+bundled_modules := $(OBJ)/$(modules)/libcertreg_cuda.so $(blas_module:$(O)/%=$(bundle)/%)
 bundle_libs  := $(module_blas) -lm -lpthread -ldl
 bundle_link   = $(CC) $(CFLAGS_ALL) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN$(1)/libs' \
     $(filter %.o %.a,$^) -o $@
@@ -42,7 +42,7 @@ $(bundle)/check_gpu $(bundle)/bench_gpu:
 $(bundle)/libcertreg.so.$(MAJOR): $(objects) src/certreg.map
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(call bundle_link,) $(library_flags) $(shared_libs)
-$(bundle)/certreg/libcertreg_blas.so: $(blas_objects) $(module_common)
+$(bundle)/$(modules)/libcertreg_blas.so: $(blas_objects) $(module_common)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(call bundle_link,/..) $(module_flags) $(bundle_libs)
 
@@ -55,11 +55,11 @@ bundle_scripts = mkdir -p $(1)/python && cp $(scripts) $(1)/ && \
 gpu-bundle: $(if $(NVCC),$(bundled) $(bundled_modules))
 gpu-bundle: ## Collect in .gpu/ what a bare machine needs
 ifneq ($(NVCC),)
-	@rm -rf .gpu; mkdir -p .gpu/certreg .gpu/libs
-	$(call say,COPY,.gpu)cp $(bundled) .gpu/ && cp $(bundled_modules) .gpu/certreg/
+	@rm -rf .gpu; mkdir -p .gpu/$(modules) .gpu/libs
+	$(call say,COPY,.gpu)cp $(bundled) .gpu/ && cp $(bundled_modules) .gpu/$(modules)/
 	@find .gpu -type f -exec ldd {} + | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u | \
 	    grep -vE '$(the_hosts)' | xargs -I{} cp -L {} .gpu/libs/
-	@strip --strip-unneeded .gpu/sqrt_all .gpu/certreg/* .gpu/libs/*
+	@strip --strip-unneeded .gpu/sqrt_all .gpu/$(modules)/* .gpu/libs/*
 	@$(call bundle_scripts,.gpu)
 else
 	@echo 'gpu-bundle: skipped, no nvcc'
@@ -69,7 +69,7 @@ endif
 # device is (tests/gpu/rehearse.sh). Its programs do a part of the work.
 rehearsal := $(OBJ)/tests/rehearsal
 rehearsed := $(addprefix $(rehearsal)/,check_gpu bench_gpu sqrt_all libcertreg.so.$(MAJOR) \
-    certreg/libcertreg_cuda.so)
+    $(modules)/libcertreg_cuda.so)
 $(rehearsal)/%.o: own = -Itests/emulated -Itests $(check_cflags) -DBENCH_PART=20 \
     -Dgpu_crash=emulated_crash
 $(rehearsal)/%.o: tests/gpu/%.c
@@ -88,7 +88,7 @@ $(rehearsal)/check_gpu $(rehearsal)/bench_gpu $(rehearsal)/sqrt_all: $(rehearsal
 	    -lemulated_cuda -Wl,-rpath,'$$ORIGIN/..' $(check_libs) $(static_libs)
 $(rehearsal)/libcertreg.so.$(MAJOR): $(OBJ)/libcertreg.so
 	@mkdir -p $(@D) && cp -L $< $@
-$(rehearsal)/certreg/libcertreg_cuda.so: $(OBJ)/tests/emulated_module.so
+$(rehearsal)/$(modules)/libcertreg_cuda.so: $(OBJ)/tests/emulated_module.so
 	@mkdir -p $(@D) && cp $< $@
 .PHONY: gpu-rehearsal
 gpu-rehearsal: $(rehearsed)
