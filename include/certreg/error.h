@@ -9,7 +9,9 @@ extern "C" {
 #endif
 
 #ifndef CERTREG_API /* marks exported functions; for other compilers define it */
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(CERTREG_BUILDS_DLL)
+#define CERTREG_API __declspec(dllexport)
+#elif defined(__GNUC__)
 #define CERTREG_API __attribute__((visibility("default")))
 #else
 #define CERTREG_API

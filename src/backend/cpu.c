@@ -7,6 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <stdatomic.h>
+#endif
 
 static certreg_status cpu_alloc(certreg_backend *backend, size_t bytes, void **out)
 {
@@ -36,7 +40,7 @@ static certreg_status fill(certreg_backend *backend, void *memory, size_t bytes,
     return CERTREG_OK;
 }
 
-static certreg_status wait(certreg_backend *backend)
+static certreg_status cpu_wait(certreg_backend *backend)
 {
     (void)backend;
     return CERTREG_OK;
@@ -63,16 +67,45 @@ typedef struct cpu {
     cr_pool *pool;                      /* NULL: the calling thread */
 } cpu;
 
+#if defined(__x86_64__)
+/* Returns the best path for which the processor has the instructions and the system keeps the
+ * registers. Why not __builtin_cpu_supports: it needs code at the start of a program, which zig's
+ * compiler leaves out, and reports nothing without. */
+static int detect_path(void)
+{
+    const unsigned fma = 1u << 12, osxsave = 1u << 27, avx2 = 1u << 5; /* ecx, ecx, ebx */
+    const unsigned avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* ebx: F, DQ, BW, VL */
+    const unsigned ymm = 0x6, zmm = 0xe6;                              /* of XCR0 */
+    unsigned a, b, c, d, kept, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & (fma | osxsave)) != (fma | osxsave))
+        return CR_CPU_PORTABLE;
+    __asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & avx2) || (kept & ymm) != ymm)
+        return CR_CPU_PORTABLE;
+    return (b & avx512) == avx512 && (kept & zmm) == zmm ? CR_CPU_AVX512 : CR_CPU_AVX2;
+}
+
+/* A constant of the machine, kept since a virtual machine takes microseconds for each cpuid. */
+static _Atomic(int) detected_path = -1;
+
+static int x86_path(void)
+{
+    int path = atomic_load_explicit(&detected_path, memory_order_relaxed);
+    if (path < 0) {
+        path = detect_path();
+        atomic_store_explicit(&detected_path, path, memory_order_relaxed);
+    }
+    return path;
+}
+#endif
+
 const cr_cpu_kernel_table *cr_cpu_path(int path)
 {
     if (path > CR_CPU_MAX_PATH) return NULL;
 #if defined(__x86_64__)
-    const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    const int avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-                       __builtin_cpu_supports("avx512vl");
-    if (path == CR_CPU_AVX512) return avx512 ? cr_cpu_avx512_kernels() : NULL;
-    if (path == CR_CPU_AVX2) return avx2 ? cr_cpu_avx2_kernels() : NULL;
+    if (path > x86_path()) return NULL;
+    if (path == CR_CPU_AVX512) return cr_cpu_avx512_kernels();
+    if (path == CR_CPU_AVX2) return cr_cpu_avx2_kernels();
 #endif
     if (path == CR_CPU_NEON) return cr_cpu_neon_kernels();
     return path == CR_CPU_PORTABLE ? cr_cpu_portable_kernels() : NULL;
@@ -295,7 +328,7 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .store = copy,
                                    .fetch = copy,
                                    .fill = fill,
-                                   .wait = wait,
+                                   .wait = cpu_wait,
                                    .stream = stream,
                                    .last_code = last_code,
                                    .sweep = op_sweep,

@@ -5,6 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#if defined(__APPLE__)
+#include <xlocale.h>
+#endif
 
 void cr_error_clear(certreg_error *error)
 {
@@ -17,6 +20,15 @@ void cr_error_clear(certreg_error *error)
 
 /* Prints in the locale "C", so that numbers have a decimal point in every program. (newlocale does
  * not allocate this locale.) */
+#if defined(_WIN32)
+static void format_in_c_locale(char *out, size_t capacity, const char *format, va_list arguments)
+{
+    const _locale_t c_locale = _create_locale(LC_ALL, "C");
+    out[capacity - 1] = 0; /* which _vsnprintf_l leaves out of a text that is cut off */
+    _vsnprintf_l(out, capacity - 1, format, c_locale, arguments); /* NULL: the current locale */
+    _free_locale(c_locale);
+}
+#else
 static void format_in_c_locale(char *out, size_t capacity, const char *format, va_list arguments)
 {
     const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0),
@@ -26,6 +38,7 @@ static void format_in_c_locale(char *out, size_t capacity, const char *format, v
     uselocale(previous);
     freelocale(c_locale);
 }
+#endif
 
 certreg_status cr_error_set(certreg_error *error, certreg_status status, const char *format, ...)
 {

@@ -5,7 +5,9 @@
 #include "base/platform_checks.h"
 #include "certreg/certreg.h"
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define CR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define CR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define CR_PRINTF(text, first)

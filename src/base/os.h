@@ -27,7 +27,13 @@ int64_t cr_os_process(void);
 int32_t cr_os_processors(int32_t max);
 
 /* The end of the names of shared objects. */
+#if defined(_WIN32)
+#define CR_OS_SUFFIX ".dll"
+#elif defined(__APPLE__)
+#define CR_OS_SUFFIX ".dylib"
+#else
 #define CR_OS_SUFFIX ".so"
+#endif
 /* Writes the absolute path of the file that contains this code. Returns 0 if the path is unknown or
  * needs more than `capacity` bytes. */
 int cr_os_library_path(char *path, size_t capacity);
