@@ -1,9 +1,11 @@
 # The Python package: its shared libraries, the wheel, and the environment with all optional
 # packages that make check-all uses.
 venv       := lib/deps/venv
+# Whose package ziglang has the compiler for other systems.
+ZIG        := $(venv)/bin/python
 any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
-.PHONY: shared wheel deps-all deps-train pins structs
+.PHONY: shared wheel wheels deps-all deps-train pins structs
 #: Build
 shared: $(O)/libcertreg.so $(cuda_module)
 shared: ## Build the shared library, and the modules that can be built here
@@ -27,6 +29,9 @@ wheel: ## Write a wheel of the Python package to dist/
 	    echo 'into it, are not installed (make deps-all).'; \
 	fi; \
 	mv $$made/*.whl dist/; rm -rf lib/wheel; du -h $$(ls -t dist/*.whl | head -1)
+
+wheels: ## Write a wheel for each of Linux, macOS and Windows to dist/, after make deps-all
+	@PYTHON='$(any_python)' ZIG='$(ZIG)' JOBS=$(jobs) bash python/wheels.sh
 
 structs: ## Write the structs and constants of the Python package anew, from the headers
 	@python3 python/generate.py

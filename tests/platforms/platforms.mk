@@ -7,7 +7,8 @@ platform_program := $(OBJ)/tests/platforms/platform
 #: Test
 check-platforms: $(platform_program)
 check-platforms: ## Compare results with other compilers, processors (qemu) and C libraries (musl)
-	@MAKE='$(MAKE)' JOBS=$(jobs) NATIVE=$(platform_program) bash tests/platforms/platforms.sh
+	@MAKE='$(MAKE)' JOBS=$(jobs) NATIVE=$(platform_program) ZIG='$(ZIG)' \
+	    bash tests/platforms/platforms.sh
 platform-program: $(platform_program)
 	@echo "program $<"
 

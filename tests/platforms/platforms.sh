@@ -51,5 +51,6 @@ wait
 for name in gcc-O0 gcc-O3-native clang-O3 musl aarch64 s390x; do
     cat "$tmp/$name.out" 2>/dev/null
 done
+bash tests/platforms/cross.sh || echo failed >>"$tmp/failed"
 bash tests/platforms/refused.sh || echo failed >>"$tmp/failed"
 [ ! -e "$tmp/failed" ]
