@@ -53,6 +53,12 @@ class Library(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         platform = re.sub("[.-]", "_", sysconfig.get_platform())
         build_data.update(pure_python=False, tag=f"py3-none-{platform}")
+        given = os.environ.get("CERTREG_LIBRARY")  # for another platform, by python/wheels.sh
+        if given:
+            build_data["tag"] = f"py3-none-{os.environ['CERTREG_PLATFORM']}"
+            name = pathlib.Path(given).name
+            build_data["force_include"][given] = f"certreg/lib/{name}"
+            return
         if version == "editable":
             make(ROOT)
             return

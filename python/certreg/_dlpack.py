@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as C
 import math
+import sys
 from typing import Callable
 
 from ._types import Shape
@@ -44,7 +45,7 @@ _rename = _python("PyCapsule_SetName", C.c_int, C.py_object, C.c_char_p)
 
 # The structs are in one block that malloc returned, and their deleter is `free`. So a consumer can
 # call the deleter on any thread, and also after Python has ended.
-_c = C.CDLL(None)
+_c = C.CDLL("ucrtbase" if sys.platform == "win32" else None)
 _malloc = C.CFUNCTYPE(C.c_void_p, C.c_size_t)(("malloc", _c))
 _free = C.CFUNCTYPE(None, C.c_void_p)(("free", _c))
 _FREE = C.cast(_free, C.c_void_p).value

@@ -5,12 +5,16 @@ from __future__ import annotations
 import ctypes as C
 import os
 import pathlib
+import sys
 
 from ._ctypes import u32
 from ._structs import FUNCTIONS
 from .constants import VERSION_NUMBER
 
-NAME = f"libcertreg.so.{VERSION_NUMBER // 10000}"
+MAJOR = VERSION_NUMBER // 10000
+NAME = {"darwin": f"libcertreg.{MAJOR}.dylib", "win32": "libcertreg.dll"}.get(
+    sys.platform, f"libcertreg.so.{MAJOR}"
+)
 
 
 def _path() -> str:

@@ -74,6 +74,9 @@ def executor_or_jobs(jobs: int | Executor, skips: bool) -> tuple[Executor, int]:
 def _no_interrupts() -> Iterator[None]:
     """A context in which Ctrl-C waits in this thread, and never reaches processes that start. A
     terminal sends Ctrl-C to all its processes, and this one ends its workers itself."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
     resource_tracker.ensure_running()  # its start would let Ctrl-C through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
