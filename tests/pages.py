@@ -18,6 +18,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs/gui
 RUN = r"make($| (&& make )?(un)?install .*\$[HP]| test NAME=['\w]| help)|(export|cc|g\+\+|\(umask) "
 CHECKED = {  # the reason, and the sources that have the options
     r"make ": ("needs a network, root, a device or minutes, or writes outside of lib", ""),
+    r"cmake ": ("tests/consumers/cmake.sh", ""),
     r"certreg ": ("needs the reader's files; the parser takes the options", ""),
     r"(LD_PRELOAD=\S+ )?certify ": ("tests/engines/certify.sh", "examples/engines/*.c"),
     r"sbatch ": ("needs Slurm; tests/python/test_cluster.py", "examples/cluster/*"),

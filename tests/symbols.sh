@@ -40,7 +40,7 @@ tell_none 'the stack is not executable' \
     "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
 
 # Objects in writable sections. Tables that only the loader writes (.data.rel.ro) are constant; the
-# names left out are those of the compiler's start files, and the kept result of the test for instruction sets.
+# names left out are those of the compiler's start files, and the kept answer of cpuid.
 state=$(objdump -t "$library" | awk '
     /[ \t]\.(data|bss|tdata|tbss)(\.[^ \t]*)?[ \t]/ && !/\.data\.rel\.ro/ && / O / &&
     $NF !~ /^(completed\.[0-9]+|__dso_handle|__TMC_END__|detected_path)$/ {

@@ -1,6 +1,6 @@
-"""wheels.py: checks the wheels that make wheels has written to dist/: name, tag, size, contents, and
-the processor and system of the library inside. The one of this machine certifies; a program runs
-with the library of the aarch64 one where an emulator is installed."""
+"""wheels.py: checks the wheels that make wheels has written to dist/: name, tag, size, contents,
+and the processor and system of the library inside. The one of this machine certifies; a program
+runs with the library of the aarch64 one where an emulator is installed."""
 
 from __future__ import annotations
 
@@ -72,10 +72,8 @@ def native(path: pathlib.Path, folder: pathlib.Path) -> None:
     said = run(str(ROOT / "examples/python/example.py"))
     tell("the wheel of this machine: README's example", said != EXAMPLE and said)
     said = run("-c", DENOISED)
-    tell(
-        "its denoiser names what to install",
-        "libcertreg_blas.so, OpenBLAS and LAPACKE; install them" not in said and (said or "nothing"),
-    )
+    named = "libcertreg_blas.so, OpenBLAS and LAPACKE; install them" in said
+    tell("its denoiser names what to install", "" if named else said or "nothing")
 
 
 def emulated(path: pathlib.Path, folder: pathlib.Path) -> None:

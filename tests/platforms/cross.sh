@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cross.sh: the library for macOS and Windows compiles and links, by CMake and zig's compiler, and
-# exports the functions of the headers. A program runs with the Windows one if wine is installed. From
-# the Makefile: ZIG, a Python with the package ziglang, and JOBS.
+# exports the functions of the headers. A program runs with the Windows one if wine is installed.
+# From the Makefile: ZIG, a Python with the package ziglang, and JOBS.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
 cd "$(dirname "$0")/../.." || exit 2
