@@ -5,7 +5,7 @@ certify      := $(OBJ)/examples/engines/certify
 example_cuda := $(OBJ)/examples/cuda/onnx $(if $(NVCC),$(OBJ)/examples/cuda/network)
 control_loop := $(OBJ)/examples/control_loop/control_loop
 episode      := $(OBJ)/examples/control_loop/episode
-control_parts := $(patsubst %,$(OBJ)/examples/control_loop/%.o,loop network plant)
+control_parts := $(patsubst %,$(OBJ)/examples/control_loop/%.o,loop run network plant)
 # The program of examples/mpi, where there is Open MPI.
 mpi_cflags := $(shell mpicc -showme:compile 2>/dev/null)
 mpi        := $(if $(mpi_cflags),$(OBJ)/examples/mpi/certify)

@@ -1,13 +1,10 @@
 /* Several outputs, and inputs of different precision. A scanner of twelve range finders estimates
- * where an object is: two positions in metres and a bearing in degrees. All outputs share one draw
- * of noise and one call of the model per sample. Prints
- *   - the radius of each output, and one radius within which all keep their tolerances together.
- *     The scale makes it an ellipsoid of shifts: near readings are precise, far ones are not, and a
- *     broken range finder is masked
- *   - the largest balls inside that ellipsoid in the 2-norm, the maximum norm ("every reading is
- *     wrong by at most ...") and the 1-norm
- *   - one radius for the pose: the position as a vector, in the 2-norm, and the bearing; and what a
- *     server returns for it */
+ * where an object is, two positions in metres and a bearing in degrees, by one call of the model.
+ * Errors grow with distance (`scale`), and a broken range finder is masked. Prints
+ *   - the radius of each output, and one radius within which all keep their tolerances together
+ *   - the largest balls in which all shifts are certified, in the 2-, maximum and 1-norm
+ *   - one radius for the pose, the position as a vector and the bearing, and what a server returns
+ */
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 #include <math.h>
@@ -15,21 +12,20 @@
 
 enum { READINGS = 12, BROKEN = 11, OUTPUTS = 3, SAMPLES = 10000 };
 static const double sigma = 0.25;
+static const float z[READINGS] = {3.6f, 2.9f, 2.4f, 2.1f, 2,    2.1f,
+                                  2.4f, 2.9f, 3.6f, 4.5f, 5.6f, 6.9f};
+static const float scale[READINGS] = {0.36f, 0.29f, 0.24f, 0.21f, 0.2f,  0.21f,
+                                      0.24f, 0.29f, 0.36f, 0.45f, 0.56f, [BROKEN] = 0};
 
 /* ---- the stand-in: a weighted center of the points that the readings see */
-static double beam(int j)
-{
-    return 6.283185307179586 * (j + 0.5) / 48; /* a quarter circle ahead */
-}
-
 static void locate(const float *reading, float *position, float *bearing)
 {
     double x = 0, y = 0, sum = 0;
-    for (int j = 0; j < READINGS; j++) {
-        if (j == BROKEN) continue;
-        const double near = exp(-1.5 * fabs((double)reading[j])); /* near points count most */
-        x += near * fabs((double)reading[j]) * cos(beam(j));
-        y += near * fabs((double)reading[j]) * sin(beam(j));
+    for (int j = 0; j < BROKEN; j++) {
+        const double far = fabs((double)reading[j]), near = exp(-1.5 * far); /* near counts most */
+        const double beam = 6.283185307179586 * (j + 0.5) / 48; /* a quarter circle ahead */
+        x += near * far * cos(beam);
+        y += near * far * sin(beam);
         sum += near;
     }
     position[0] = (float)(x / sum);
@@ -45,23 +41,12 @@ static int all(void *user, const certreg_batch *b)
     return 0;
 }
 
-static void input(float *z, float *scale)
-{
-    for (int j = 0; j < READINGS; j++) {
-        z[j] = 2 + 0.1f * (float)((j - 4) * (j - 4));
-        scale[j] = j == BROKEN ? 0 : 0.1f * z[j]; /* errors grow with distance */
-    }
-}
-
 /* An estimator of all outputs. Without a pilot it is a server's: every sample counts. */
-static certreg_estimator *make(size_t samples, size_t pilot)
+static certreg_estimator *make(size_t n, size_t pilot)
 {
-    static const int32_t kind[OUTPUTS] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL,
-                                          CERTREG_OUTPUT_ANGLE};
+    static const int32_t kind[OUTPUTS] = {[2] = CERTREG_OUTPUT_ANGLE}; /* else real numbers */
     static const double lo[OUTPUTS] = {-INFINITY, -INFINITY, -180},
                         hi[OUTPUTS] = {INFINITY, INFINITY, 180};
-    float z[READINGS], scale[READINGS];
-    input(z, scale);
     const certreg_model m = {.struct_size = sizeof m,
                              .eval = all,
                              .inputs = READINGS,
@@ -70,10 +55,8 @@ static certreg_estimator *make(size_t samples, size_t pilot)
                              .kind = kind,
                              .lo = lo,
                              .hi = hi};
-    const certreg_plan p = {.struct_size = sizeof p,
-                            .seed = 42, /* so that the output repeats; a deployment gives none */
-                            .max_samples = samples,
-                            .pilot = pilot};
+    /* The seed makes the output repeat; a deployment gives none. */
+    const certreg_plan p = {.struct_size = sizeof p, .seed = 42, .max_samples = n, .pilot = pilot};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), NULL;
@@ -81,81 +64,67 @@ static certreg_estimator *make(size_t samples, size_t pilot)
 }
 
 /* ---- positions within 4 and 3 cm and the bearing within 1 degree, together */
-static certreg_status outputs_together(void)
+static certreg_status outputs_together(certreg_estimator *e)
 {
     static const char *const name[OUTPUTS] = {"x", "y", "bearing"};
     const certreg_question q[OUTPUTS] = {
         {.struct_size = sizeof *q, .output = 0, .tolerance = 0.04},
         {.output = 1, .tolerance = 0.03},
         {.output = 2, .tolerance = 1, .statistic = CERTREG_STATISTIC_HUBER, .huber_width = 0.5}};
-    float z[READINGS], scale[READINGS];
     certreg_certificate each[OUTPUTS] = {{.struct_size = sizeof *each}},
                         together = {.struct_size = sizeof together};
-    certreg_estimator *e = make(SAMPLES, 0);
-    if (e == NULL) return CERTREG_E_INVALID;
-    input(z, scale);
-    certreg_status status = certreg_estimator_begin(e, z, sigma, 0);
-    if (!status) status = certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &together);
-    if (status) puts(certreg_estimator_error(e)->text);
-    for (int i = 0; !status && i < OUTPUTS; i++)
+    const certreg_status status = certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &together);
+    if (status) return status;
+    for (int i = 0; i < OUTPUTS; i++)
         printf("%-8s %7.3f within %4g up to %.4f\n", name[i], each[i].prediction, each[i].tolerance,
                each[i].radius);
-    if (!status) {
-        printf("together up to %.4f; %s is the first to leave its tolerance\n", together.radius,
-               name[together.output]);
-        printf("in metres: %.4f in the 2-norm, %.4f in the maximum norm, %.4f in the 1-norm\n",
-               together.radius_l2, together.radius_linf, together.radius_l1);
-        printf("the first reading alone: %.4f, the broken one: %.4f\n",
-               together.radius * (double)scale[0], together.radius * (double)scale[BROKEN]);
-    }
-    certreg_estimator_destroy(e);
+    printf("together up to %.4f; %s is the first to leave its tolerance\n", together.radius,
+           name[together.output]);
+    printf("in metres: %.4f in the 2-norm, %.4f in the maximum norm, %.4f in the 1-norm\n",
+           together.radius_l2, together.radius_linf, together.radius_l1);
+    printf("the first reading alone: %.4f, the broken one: %.4f\n",
+           together.radius * (double)scale[0], together.radius * (double)scale[BROKEN]);
     return status;
 }
 
 /* ---- the pose: a position within 5 cm, wherever it moves to, and a bearing within 1 degree */
 static const certreg_question pose[2] = {
     {.struct_size = sizeof *pose, .output_count = 2, .tolerance = 0.05}, /* outputs 0 and 1 */
-    {.output = 2, .tolerance = 1}};
-
-/* The medians of 101 fresh samples. */
-static certreg_status serve(const float *z, uint64_t request)
+    {.struct_size = sizeof *pose, .output = 2, .tolerance = 1}};
+static certreg_status pose_together(certreg_estimator *e)
 {
-    double position[2], bearing;
-    certreg_estimator *server = make(101, SIZE_MAX);
-    if (server == NULL) return CERTREG_E_INVALID;
-    certreg_status status = certreg_estimator_begin(server, z, sigma, request);
-    if (!status) status = certreg_estimator_sample(server, 0, 101);
-    if (!status) status = certreg_estimator_estimate(server, pose, position);
-    if (!status) {
-        certreg_question alone = pose[1];
-        alone.struct_size = sizeof alone;
-        status = certreg_estimator_estimate(server, &alone, &bearing);
-    }
-    if (status) puts(certreg_estimator_error(server)->text);
-    else printf("served: (%.3f, %.3f) at %.2f degrees\n", position[0], position[1], bearing);
-    certreg_estimator_destroy(server);
+    certreg_certificate each[2] = {{.struct_size = sizeof *each}},
+                        together = {.struct_size = sizeof together};
+    const certreg_status status = certreg_certify_outputs(e, SAMPLES, pose, 2, each, &together);
+    if (status) return status;
+    printf("the pose keeps its tolerances up to %.4f: the position %.4f, the bearing %.4f\n",
+           together.radius, each[0].radius, each[1].radius);
     return status;
 }
 
-static certreg_status pose_together(void)
+/* The medians of 101 fresh samples. */
+static certreg_status serve(certreg_estimator *server, uint64_t request)
 {
-    float z[READINGS], scale[READINGS];
-    certreg_certificate each[2] = {{.struct_size = sizeof *each}},
-                        together = {.struct_size = sizeof together};
-    certreg_estimator *e = make(SAMPLES, 0);
-    if (e == NULL) return CERTREG_E_INVALID;
-    input(z, scale);
-    certreg_status status = certreg_estimator_begin(e, z, sigma, 0);
-    if (!status) status = certreg_certify_outputs(e, SAMPLES, pose, 2, each, &together);
-    if (status) puts(certreg_estimator_error(e)->text);
-    else
-        printf("the pose keeps its tolerances up to %.4f: the position %.4f, the bearing %.4f\n",
-               together.radius, each[0].radius, each[1].radius);
-    certreg_estimator_destroy(e);
-    return status ? status : serve(z, 1000);
+    double position[2], bearing;
+    certreg_status status = certreg_estimator_begin(server, z, sigma, request);
+    if (!status) status = certreg_estimator_sample(server, 0, 101);
+    if (!status) status = certreg_estimator_estimate(server, pose, position);
+    if (!status) status = certreg_estimator_estimate(server, pose + 1, &bearing);
+    if (status) return puts(certreg_estimator_error(server)->text), status;
+    printf("served: (%.3f, %.3f) at %.2f degrees\n", position[0], position[1], bearing);
+    return status;
 }
 
 int main(void)
 {
-    return outputs_together() || pose_together();
+    certreg_estimator *e = make(SAMPLES, 0), *server = make(101, SIZE_MAX);
+    if (!e || !server) return 1;
+    certreg_status status = certreg_estimator_begin(e, z, sigma, 0);
+    if (!status) status = outputs_together(e);
+    if (!status) status = pose_together(e); /* from the same record */
+    if (status) puts(certreg_estimator_error(e)->text);
+    else status = serve(server, 1000);
+    certreg_estimator_destroy(server);
+    certreg_estimator_destroy(e);
+    return status != CERTREG_OK;
 }

@@ -59,7 +59,7 @@ def index():
         "C and C++": ["c/certreg.h", "c/*"],
         "Python and command": ["python/certreg", "python/*"],
         "Theory": ["docs/theory/README", "docs/theory/*"],
-        "Project": ["docs/*", "examples/**/README", "SECURITY", "CONTRIBUTING", "CHANGELOG"],
+        "Project": ["docs/*", "examples/**README", "SECURITY", "CONTRIBUTING", "CHANGELOG"],
     }
     yield titled("libcertreg") + INTRODUCTION
     for caption, pages in chapters.items():

@@ -58,18 +58,20 @@ struct loop {
     char said[256]; /* what went wrong first */
 };
 
-typedef struct summary {
-    loop loop;
-    int fell;
-    double rms, most; /* m: distance of the cart from its mark */
-} summary;
-
 settings loop_settings(int trust, int attacked);
 /* Makes the estimator in static memory. What fails is said, and the loop does without. */
 void loop_open(loop *, const settings *);
 /* One tick. @return the force on the cart */
 double loop_tick(loop *, const sensors *);
 void loop_close(loop *);
+
+/* ---- run.c: plant and controller in simulated time */
+typedef struct summary {
+    loop loop;
+    int fell;
+    double rms, most; /* m: distance of the cart from its mark */
+} summary;
+
 /* Opens, runs until the pole falls or the time is over, and closes. */
 summary loop_run(const settings *);
 
