@@ -34,6 +34,7 @@ class Space:
         flat = scale_of(1 if scale is None else scale, shape)
         self.scale: np.ndarray = np.asarray(flat, np.float64).reshape(-1)
         self.X = None if X is None else X.reshape(len(X), -1)
+        self.is_of_rows = False  # if the values of X choose the alternatives
 
     def place(self, column: Column, what: str) -> int:
         """The index of a column."""
@@ -91,8 +92,10 @@ class Space:
         """The numbers that stand for all values of a column: of its dtype, or else in X."""
         if self.columns is not None:
             found = self.columns.all_codes(at)
+            self.is_of_rows |= not self.columns.has_categories(at)
         else:
             found = [] if self.X is None else np.unique(self.X[:, at]).tolist()
+            self.is_of_rows = True
         if not 2 <= len(found) <= MOST:
             raise ValueError(
                 f"{what} are 'any', and X has {len(found)} for {self.name(at)!r}: name the values"
@@ -308,7 +311,7 @@ class Listed(ChangeSet):
     inputs : array_like or callable
         Inputs of shape ``(count, *shape)``, equal to the certified input in features of scale 0
         unless the change is meant; or a function of the certified input, an array of its shape,
-        that returns them.
+        that returns them. It is called several times, and must return equal inputs each time.
     margins : float or sequence of float
         Margins >= 0, in units of the input divided by its scale.
 
@@ -325,8 +328,9 @@ class Listed(ChangeSet):
 
     def _cells(self, z: np.ndarray, space: Space) -> list[Cell]:
         """The cells for an input."""
-        given = self.inputs(z.reshape(space.shape)) if callable(self.inputs) else self.inputs
-        inputs = numbers(given, np.float32, "the inputs of Listed")
+        own = z.reshape(space.shape).copy()  # which the function may change
+        given = self.inputs(own) if callable(self.inputs) else self.inputs
+        inputs = numbers(given, np.float32, "the inputs of Listed").copy()
         if inputs.shape[1:] != space.shape or not len(inputs):
             wanted = ("count", *space.shape)
             raise ValueError(f"the inputs of Listed have shape {inputs.shape}, not {wanted}")
@@ -636,7 +640,7 @@ class _Cover:
             sizes = family._sizes(sizes)
             self._parts.append((family, slice(first, first + len(family._box()))))
             first += len(family._box())
-        rounding = ROUNDING * len(families) * sizes + families[-1]._step() / 2
+        rounding = (ROUNDING * len(families) + 2**-24) * sizes + families[-1]._step() / 2
         self._slack = self._norm(rounding)
 
     @property

@@ -81,7 +81,7 @@ def population(
         raise ValueError(f"confidence is {confidence:g}; it must be from 0.5 to less than 1")
     if error is not None and labels is None:
         raise ValueError("error needs labels")
-    _refuse(rows, question)
+    _refuse(rows, question, labels)
     certificates = rows.certificates[:, :, question]
     near = np.ones(certificates.shape, bool)
     if labels is not None:
@@ -94,7 +94,7 @@ def population(
     ]
 
 
-def _refuse(rows: Rows, question: int) -> None:
+def _refuse(rows: Rows, question: int, labels: Inputs | None) -> None:
     """Raises ValueError or IndexError for rows that prove nothing about a population."""
     rows._check_radii()
     if not len(rows):
@@ -108,14 +108,19 @@ def _refuse(rows: Rows, question: int) -> None:
         )
     if rows.made:
         raise ValueError(
-            f"{rows.made} was made from these rows, so their radii may be longer than those of the "
-            "population: make it from other inputs (a scale by feature_scale)"
+            f"{rows.made} came from these rows, so their radii may be longer than those of the "
+            "population: take it from elsewhere (feature_scale of other inputs, values by name)"
         )
-    loose = {Method.PAPER, Method.ASYMPTOTIC}
+    loose = {Method.PAPER, Method.ASYMPTOTIC, Method.BASELINE}
     if asked.method in loose or asked.center == Center.SAMPLE_MEDIAN:
         raise ValueError(
-            "certificates by the methods 'paper' and 'asymptotic', and about the center "
-            "'sample_median', are not proved at their alpha: ask with the method 'finite'"
+            "certificates by the methods 'paper', 'asymptotic' and 'baseline', and about the "
+            "center 'sample_median', have no bound of this kind: ask with the method 'finite'"
+        )
+    if labels is not None and asked.center != Center.PREDICTION:
+        raise ValueError(
+            "with labels the center must be 'prediction', which the pilot fixes: the estimate of "
+            "the true mean comes from the samples that make the radius"
         )
     if not rows.done.all():
         raise ValueError(

@@ -64,7 +64,7 @@ class Rows(HtmlTable):
         none. A certificate is about inputs with the same cells missing.
     made : str
         What was computed from some of these rows: "the scale", by "std" or "iqr", "the denoiser",
-        or nothing.
+        "the set of alternatives", by "any", or nothing.
     alternatives : dict
         For rows with alternatives, by (row, index of sigma): `count` of alternatives, `calls`, the
         `limiting` alternative for each question, `proved`, the number before the first one that

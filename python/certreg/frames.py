@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ._arrays import inputs_of, scale_of, unusable
 from ._noise_rule import few_values, few_values_of
 from ._optional import needed, of_class
-from ._types import DType, Frame, Function, Inputs, Scale, Series
+from ._types import DType, Frame, Function, Inputs, Package, Scale, Series
 from .names import by_position, names_of, order, takes_by_position
 
 Index: TypeAlias = Any  # of pandas
@@ -97,18 +97,21 @@ class Columns:
         """The code of a value of a column without noise. A value that the column has in no row is
         added if its dtype has it as a category, or if `add`; else None."""
         column = self._exact(j)
+        pandas = needed("pandas", "a DataFrame")
         for code, known in enumerate(column.table):
-            both_nan = known != known and value != value
-            if known is value or both_nan or type(known) is type(value) and known == value:
-                return float(code)
-            if isinstance(value, (int, float)) and not isinstance(known, str) and known == value:
+            if _same_value(known, value, pandas):
                 return float(code)
         if not add and value not in getattr(column.table.dtype, "categories", ()):
             return None
-        pandas = needed("pandas", "a DataFrame")
-        more = pandas.Series([value], dtype=column.table.dtype)
-        if value == value and more.isna()[0]:  # as for an unknown category
-            raise ValueError(f"column {self.names[j]!r} cannot hold {value!r} ({more.dtype})")
+        try:
+            more = pandas.Series([value], dtype=column.table.dtype)
+            is_float = more.dtype.kind == "f" and isinstance(value, (int, float))  # rounds
+            held = _same_value(more[0], value, pandas) or is_float
+        except (TypeError, ValueError):
+            held = False
+        if not held:  # as for an unknown category
+            dtype = column.table.dtype
+            raise ValueError(f"column {self.names[j]!r} cannot hold {value!r} ({dtype})")
         both = pandas.concat([pandas.Series(column.table), more], ignore_index=True)
         plain = isinstance(column.table.dtype, np.dtype)
         column.table = both.to_numpy() if plain else both.array
@@ -120,6 +123,10 @@ class Columns:
         column = self._exact(j)
         values: Any = getattr(column.table.dtype, "categories", column.table)
         return [cast(float, self.code(j, value, add=True)) for value in list(values)]
+
+    def has_categories(self, j: int) -> bool:
+        """True if the dtype of a column names its values."""
+        return hasattr(self._exact(j).table.dtype, "categories")
 
     def _exact(self, j: int) -> "_ExactColumn":
         return cast(_ExactColumn, self.layout.converters[j])
@@ -151,6 +158,20 @@ class Columns:
         if wanted is None:
             return FrameFunction(function, self.layout, list(range(len(names))))
         return FrameFunction(function, self.layout, order(names, wanted, "X", "the model"))
+
+
+def _same_value(known: Any, value: Any, pandas: Package) -> bool:
+    """Returns True if a column holds a value as it was given. 1 is 1.0, and no bool or text."""
+    if known is value or pandas.isna(known) and pandas.isna(value):
+        return True
+    if pandas.isna(known) or pandas.isna(value):
+        return False
+    alike = isinstance(known, str) == isinstance(value, str)
+    for kinds in ((bool, np.bool_), (int, float, np.integer, np.floating)):
+        if isinstance(known, kinds) or isinstance(value, kinds):
+            alike = isinstance(known, kinds) and isinstance(value, kinds)
+            break
+    return alike and bool(known == value)
 
 
 def split_frame(

@@ -259,6 +259,8 @@ class Question:
         if not isinstance(self.tolerance, tuple):
             return self
         some = self.tolerance[rows] if isinstance(rows, int) else np.asarray(self.tolerance)[rows]
+        if not np.size(some):  # no row is left: a question about any
+            return dataclasses.replace(self, tolerance=self.tolerance[0])
         return dataclasses.replace(self, tolerance=some)
 
     def _struct(self) -> S.Question:

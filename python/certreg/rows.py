@@ -179,7 +179,8 @@ def certify_rows(
     sets = None
     if alternatives is not None:
         _check_alone(resume, more, asked, sampling.noise_id + len(matrix))
-        sets = Alternatives(alternatives, Space(shape, numbers_of_scale, columns, matrix))
+        space = Space(shape, numbers_of_scale, columns, matrix)
+        sets = Alternatives(alternatives, space)
         if not sampling.pilot:
             sampling = dataclasses.replace(sampling, pilot=pilot_for(asked, samples))
         check_plan(sets, asked, sampling, matrix[0])
@@ -190,7 +191,9 @@ def certify_rows(
         job, matrix, domain, more.model_id, seed is not None, skips, check=more.check
     )
     work.rows.index = index_of(X)
-    work.rows.made = "the scale" if isinstance(scale, str) else "the denoiser" if remarks else ""
+    made = {"the scale": isinstance(scale, str), "the denoiser": bool(remarks)}
+    made["the set of alternatives"] = sets is not None and sets.space.is_of_rows
+    work.rows.made = " and ".join(name for name, was_made in made.items() if was_made)
     work.rows.columns = None if columns is None else columns.names
     work.rows.missing = missing_with_noise(matrix, numbers_of_scale)
     rows = work.certified(executor, jobs, progress, resume)

@@ -383,3 +383,39 @@ def test_one_image_beyond_clipping_fails_alone():
     rows = rows_of(mean, x, 0.5, samples=900, alternatives=Brightness(-0.1, 0.1))
     assert rows.radius[0] > 0 and rows["status"][1, 0, 0] == certreg.Status.INVALID
     assert "clips to [0, 1]" in rows.errors[1, 0]
+
+
+# ---- values of columns, and functions of the program
+def test_a_function_of_listed_inputs_may_change_its_argument():
+    def changed(z):
+        z[0] = 99.0
+        return [z]
+
+    rows = houses(Listed(changed), scale=[1, 1, 1])
+    assert same(rows["prediction"], houses(Listed(HOUSES), scale=[1, 1, 1])["prediction"])
+    assert rows.alternatives[0, 0].count == 2
+
+
+@parametrize(
+    "column, value",
+    (True, "no"),
+    (True, 2),
+    (3, "3"),
+)
+def test_values_are_not_converted(column, value):
+    pandas = package("pandas")
+    frame = pandas.DataFrame({"a": [0.1, 0.2, 0.3], "b": [column] * 3})
+    given = dict(scale={"a": 1}, alternatives=Replaced({"b": value}))
+    with pytest.raises(ValueError, match="column 'b' cannot hold"):
+        rows_of(lambda f: f["a"].to_numpy(), frame, samples=300, **given)
+
+
+def test_nullable_columns_have_alternatives():
+    pandas = package("pandas")
+    heated = pandas.array([True, None, False], dtype="boolean")
+    frame = pandas.DataFrame({"a": [0.1, 0.2, 0.3], "b": heated})
+    f = lambda x: x["a"].to_numpy(float) + 0.1 * x["b"].fillna(False).to_numpy(float)  # noqa: E731
+    rows = rows_of(f, frame, samples=900, scale={"a": 1}, alternatives=OneOf("b", "any"))
+    assert [found.count for found in rows.alternatives.values()] == [3, 3, 3]
+    with pytest.raises(ValueError, match="the set of alternatives came from these rows"):
+        certreg.population(rows)

@@ -138,9 +138,10 @@ def saved(rows):
     (lambda: ROWS[:0], "there are no rows"),
     (lambda: unfinished(), "10 of 60 rows are not finished"),
     (lambda: rows_of(x=X, domain="calibration"), "domain 'calibration'.*certify other rows"),
-    (lambda: saved(rows_of(x=X, scale="std")), "the scale was made from.*by feature_scale"),
-    (lambda: saved(rows_of(certreg.Denoised(model, X, 0.25), X)), "the denoiser was made"),
-    (lambda: rows_of(x=X, questions=Question(0.5, method="asymptotic")), "not proved at"),
+    (lambda: saved(rows_of(x=X, scale="std")), "the scale came from.*feature_scale"),
+    (lambda: saved(rows_of(certreg.Denoised(model, X, 0.25), X)), "the denoiser came from"),
+    (lambda: rows_of(x=X, questions=Question(0.5, method="asymptotic")), "no bound of this"),
+    (lambda: rows_of(x=X, questions=Question(0.5, method="baseline")), "no bound of this kind"),
     (lambda: rows_of(x=X, radius=0.1), "output bounds, which have no radii"),
 )  # fmt: skip
 def test_rows_that_prove_nothing_are_refused(folder, make, text):
@@ -161,3 +162,11 @@ def test_rows_that_prove_nothing_are_refused(folder, make, text):
 def test_wrong_arguments_are_refused(wrong, kind, text):
     with pytest.raises(kind, match=text):
         population(ROWS, **wrong)
+
+
+def test_labels_need_a_prediction_that_the_pilot_fixes():
+    question = Question(0.5, statistic="mean", center="true_mean")
+    rows = rows_of(x=X, questions=question, lo=-9, hi=9)
+    assert population(rows)[0]["population"].max() < 1
+    with pytest.raises(ValueError, match="with labels the center must be 'prediction'"):
+        population(rows, labels=X[:, 0])
