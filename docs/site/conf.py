@@ -97,7 +97,10 @@ def one_a_line(app, doctree, page):
     for parameters in doctree.findall(addnodes.desc_parameterlist):
         if len(parameters) > 1 and len(parameters.parent.astext()) > LINE:
             parameters.child_text_separator = ',<br class="parameter">'
-            parameters.parent["classes"].append("long")
+            whole = parameters.parent
+            while not isinstance(whole, addnodes.desc_signature):
+                whole = whole.parent
+            whole["classes"].append("long")
 
 
 def no_network(app, doctree):
