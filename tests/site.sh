@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # site.sh: the documentation site is built without a warning, so that everything public is
-# documented and every link leads somewhere; and mistakes of each kind make the build fail.
+# documented and every link leads somewhere; pages can be read on a telephone, light and dark, as
+# Chromium shows them, if it is installed; and mistakes of each kind are found.
 cd "$(dirname "$0")/.." || exit 2
 # shellcheck source=tests/tap_helpers.sh
 . tests/tap_helpers.sh
@@ -32,6 +33,18 @@ for word, page in ("deadlin", "sampling"), ("torch", "python"), ("quantis", "uni
 ' "$html/searchindex.js"
 loaded='<(script|link|img|iframe)[^>]*(src|href)="(https?:)?//|url\("?(https?:)?//'
 tell 'no network is used' test -z "$(grep -rEl "$loaded" --include=*.{html,css} "$html")"
+if command -v chromium >/dev/null; then
+    tell 'every page can be read at 390 pixels, light and dark' \
+        python3 tests/site_shown.py "$html"
+    mkdir "$copy/wrong" && cp "$html"/{search.html,searchindex.js} "$copy/wrong"
+    wide=$(printf '%080d' 0)
+    sed -i "s|<article[^>]*>|&<code>$wide</code><img src='none.svg'>\
+<p style='color: #888; background: #999'>pale</p>|" "$copy/wrong/search.html"
+    said=$(python3 tests/site_shown.py "$copy/wrong")
+    for wanted in 'right of the window' 'a contrast of' 'no alternative text' 'finds nothing'; do
+        tell "a page that cannot be read is named: $wanted" grep -q "$wanted" <<<"$said"
+    done
+else echo 'skip pages as a browser shows them: no chromium'; fi
 
 # All of these mistakes at once, in a site of few pages. The build names each of them.
 rm -r "$copy"/docs/{theory/[0-9]*,guide/[a-np-r]*,reproduction*} \

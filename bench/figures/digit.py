@@ -11,7 +11,7 @@ from certreg import AttackResult, Certificate, Estimator, Question
 from reproduce import digits, figures, rotation
 from reproduce.settings import MODELS, SEED, Settings
 
-from .style import GREY, VERMILION, broken, certified
+from .style import MIDDLE, VERMILION, broken, certified
 
 IMAGE, SIGMA, ALPHA = 4, 0.5, 0.1
 CALLS_PER_SAMPLE = 3  # of the attack
@@ -66,7 +66,7 @@ def drawn(of: Found) -> Any:
             bar = ax.inset_axes((0.05, -0.09, 0.9, 0.05))
             ax.figure.colorbar(shown, bar, orientation="horizontal", label="change of a pixel")
     for ax, angle in ((row[0], c.prediction), (row[2], of.moved)):
-        _direction(ax, of.truth, GREY, "--", f"true angle {of.truth:.1f}°")
+        _direction(ax, of.truth, MIDDLE, "--", f"true angle {of.truth:.1f}°")
         _direction(ax, angle, VERMILION, "-", f"prediction {angle:.1f}°")
         ax.legend(loc="upper left", bbox_to_anchor=(0, -0.01), handlelength=0.8, frameon=False)
     return row[0]

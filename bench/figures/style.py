@@ -4,6 +4,7 @@ import math
 
 # Colours of Okabe and Ito, which people with any kind of colour vision tell apart.
 GREY = "#666666"
+MIDDLE = "#767676"  # seen on white and on black: stays as it is on dark pages
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILION = "#E69F00", "#D55E00"
 

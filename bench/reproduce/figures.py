@@ -15,7 +15,8 @@ from certreg._optional import needed
 from certreg.plots import legend_above, plot_radii
 
 # Letters of 10 points in a figure this wide are 9 pixels high on a telephone's page, which leaves a
-# figure 338 pixels. The same file every time, with text as text. On dark pages it stays white.
+# figure 338 pixels. The same file every time, with text as text. It has a ground of its own, light
+# or dark, so that it can be read on every page, also where a browser does not know the page's mode.
 # Curves that lie on each other are seen, since dashed thin ones come after broad ones.
 WIDTH = 5.2  # inches
 STYLE = {
@@ -32,6 +33,19 @@ STYLE = {
             "#840"],
         linewidth=[3.5, 3.5, 1.3, 1.6, 1.8, 3, 1.2, 2, 1.2],
         linestyle=["-", "-", "--", ":", "-", "-", ":", "-", "-."])""",
+}
+
+# What the colours of figures become on dark pages: the ground dark, lines and letters light.
+DARK = {
+    "#ffffff": "#131416",
+    "#000000": "#e6edf3",
+    "#b0b0b0": "#8b949e",
+    "#cccccc": "#8b949e",
+    "#dddddd": "#3d444d",
+    "#666666": "#a9b1b9",
+    "#0072b2": "#3fa0ea",
+    "#56b4e9": "#9bdcff",
+    "#884400": "#c98a4b",
 }
 
 
@@ -103,7 +117,18 @@ def save(ax: Any, path: pathlib.Path) -> None:
     text = io.StringIO()
     ax.figure.savefig(text, format="svg", metadata={"Date": None})
     with whole(path) as file:
-        file.write(shortened(text.getvalue()).encode())
+        file.write(both_modes(shortened(text.getvalue())).encode())
+
+
+def both_modes(svg: str) -> str:
+    """With colours for readers who prefer dark pages."""
+    rules = "".join(
+        f'[style*="{of}: {light}"]{{{of}:{dark}!important}}'
+        for light, dark in DARK.items()
+        for of in ("fill", "stroke")
+    )
+    dark = f"@media (prefers-color-scheme:dark){{text{{fill:{DARK['#000000']}}}{rules}}}"
+    return svg.replace("</style>", f"{dark}</style>", 1)
 
 
 def shortened(svg: str) -> str:

@@ -24,12 +24,9 @@ SOURCE = MADE / "source"
 HEADERS = sorted((ROOT / "include" / "certreg").glob("*.h*"))
 COPIED = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs",
           "examples", "python")
-NEEDED = ("sphinx", "myst_parser", "breathe", "sphinx_rtd_theme", "numpy")
+NEEDED = ("sphinx", "myst_parser", "breathe", "furo", "numpy")
 DEBIAN = "/usr/bin/python3"  # has Debian's packages, where another Python comes first
 CLASS = "   :members:\n   :undoc-members:\n   :inherited-members: int,tuple,Exception\n"
-INTRODUCTION = """How far may an input of a regression model be changed before its answer moves by
-more than a tolerance? This library proves a radius. New here? Read the :doc:`overview <README>`,
-then :doc:`questions, pages and tasks <docs/guide/README>`.\n\n"""
 SAID_ELSEWHERE = ("struct_size", "reserved")  # every struct has them; see "rules" in certreg.h
 
 
@@ -51,21 +48,22 @@ def literal(text):
 
 
 def index():
-    """The table of contents: the guide has the order of its own, all else that of the names."""
+    """The first page with the table of contents: the guide in its own order, all else by name."""
     guide = re.findall(r"\]\(([\w-]+)\.md", read(ROOT / "docs" / "guide" / "README.md"))
     chapters = {
         "Guide": ["Overview <README>", "Questions, pages and tasks <docs/guide/README>",
                   *(f"docs/guide/{page}" for page in guide)],
         "C and C++": ["c/certreg.h", "c/*"],
         "Python and command": ["python/certreg", "python/*"],
+        "Notebooks": ["examples/notebooks/*"],
         "Theory": ["docs/theory/README", "docs/theory/*"],
         "Project": ["docs/*", "examples/**README", "SECURITY", "CONTRIBUTING", "CHANGELOG"],
     }
-    yield titled("libcertreg") + INTRODUCTION
+    yield read(ROOT / "docs" / "site" / "index.md").replace("../../", "")
     for caption, pages in chapters.items():
-        listed = "\n   ".join(dict.fromkeys(pages))
-        options = f"   :caption: {caption}\n   :maxdepth: 1\n   :glob:\n\n"
-        yield f".. toctree::\n{options}   {listed}\n\n"
+        listed = "\n".join(dict.fromkeys(pages))
+        options = f":caption: {caption}\n:maxdepth: 1\n:glob:\n:hidden:\n"
+        yield f"\n```{{toctree}}\n{options}\n{listed}\n```\n"
 
 
 def constants(names):
@@ -124,7 +122,7 @@ def write_source():
               f".. _{label}:\n\n{titled(one.name)}.. doxygenfile:: {one.name}\n")
     for page, text in python_pages().items():
         write(SOURCE / "python" / f"{page}.rst", titled(page) + text)
-    write(SOURCE / "index.rst", "".join(index()))
+    write(SOURCE / "index.md", "".join(index()))
 
 
 def undocumented():

@@ -49,6 +49,7 @@ def test_every_figure_is_on_a_page_and_every_page_has_its_figures():
         text = path.read_text("utf-8")
         for private in ("<dc:date>", "file:", "/home", "/root", "/tmp", "/work", str(root)):
             assert private not in text, path
+        assert "prefers-color-scheme:dark" in text, path
 
 
 def test_the_box_is_the_certificate_and_holds():
