@@ -406,7 +406,10 @@ class Rows(HtmlTable):
 
     def _check_radii(self) -> None:
         if self.at_radius is not None:
-            raise ValueError("these rows are output bounds, which have no radii")
+            raise ValueError(
+                "these rows are output bounds, which have no radii: rows['output_lo'] and "
+                "rows['output_hi'] have them, and plot_reach draws the bounds of one input"
+            )
 
     def useful_radii(self, labels: Inputs) -> np.ndarray:
         """Compute radii that count only predictions near the label.
@@ -568,7 +571,8 @@ class Rows(HtmlTable):
         error : bool
             With labels: plot the mean error of the rows with at least each radius.
         confidence : float, optional
-            Also draw the lower band for the population, of certreg.population.
+            Also draw the lower band for the population, of certreg.population: "at least, 95 %" in
+            the legend.
         **more
             Other arguments of plot_radii, such as `path`.
 
@@ -581,7 +585,9 @@ class Rows(HtmlTable):
         ImportError
             If matplotlib is missing.
         ValueError
-            For a wrong shape, for `error` without labels, and as for certreg.population."""
+            For a wrong shape, for output bounds (plot_reach draws them), for `error` without
+            labels, and as for certreg.population."""
+        self._check_radii()
         if error and labels is None or labels is not None and correct is not None:
             raise ValueError("error needs labels, and labels take the place of correct")
         if confidence is not None and (error or correct is not None):
@@ -594,7 +600,7 @@ class Rows(HtmlTable):
         if confidence is not None:
             found = [self._band(q, labels, confidence) for q in range(len(self.questions))]
             more["bands"] = {
-                name: (found[q][k]["radius"], found[q][k]["population"])
+                name: (found[q][k]["radius"], found[q][k]["population"], confidence)
                 for name, (k, q) in curves.items()
             }
         radii = {

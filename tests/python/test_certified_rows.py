@@ -255,8 +255,9 @@ def test_curves_count_rows():
     assert np.isnan(none["error"]).all() and rows[:0].curve()[0]["share"].tolist() == [0]
     with pytest.raises(IndexError, match="question is 2"):
         rows.curve(2)
-    with pytest.raises(ValueError, match="output bounds, which have no radii"):
-        rows_of(x=X[:2], radius=0.1).curve()
+    for call in (Rows.curve, Rows.plot):
+        with pytest.raises(ValueError, match="output bounds, which have no radii.* plot_reach"):
+            call(rows_of(x=X[:2], radius=0.1))
 
 
 def test_curves_of_labels_are_drawn(folder):
