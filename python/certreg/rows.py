@@ -26,6 +26,7 @@ from ._probes import check_at, probed
 from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, executor_or_jobs
 from ._processes import is_worker_death
 from ._progress import Reporter
+from ._remarks import UNITS
 from ._types import Executor, Inputs, Model, Path, Progress, Scale
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
 from .alternatives import Alternatives, ChangeSet, Space
@@ -196,7 +197,7 @@ def certify_rows(
     rows = work.certified(executor, jobs, progress, resume)
     if rows["status"].all():
         refused = own_units and (rows["status"] == Status.INVALID).all()
-        remedy = "; scale='std' puts sigma in units of each feature" if refused else ""
+        remedy = UNITS if refused else ""
         warnings.warn(f"all rows failed: {min(rows.errors.items())[1]}{remedy}", stacklevel=3)
     return rows
 
@@ -391,7 +392,7 @@ class _Certification:
                 self._open_run(self.file, runner)
             new = self._without_records(np.flatnonzero(~self.rows.done))
             if self.check:
-                check_at(runner, new, self.matrix, self._fail)
+                self.rows.doubt = check_at(runner, new, self.matrix, self._fail)
             del new
             self.reporter = Reporter(progress, int(self.rows.done.sum()), len(self.rows))
             group = max(1, self.job.group)
