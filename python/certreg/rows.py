@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from . import _structs as S
 from ._arguments import constraints_of, integer, member, no_member, number, positive
-from ._arguments import seed_or_random, with_habits
+from ._arguments import seed_or_random
 from ._arrays import check_finite, even_batch, numbers, shared_rows
 from ._covering import MOST_ROW, check_plan, check_questions, pilot_for
 from ._categorical import check_categorical, is_default, split_by_rule
@@ -36,7 +36,7 @@ from .denoised import check_use, check_whole, remark_on_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
 from .frames import Columns, index_of
-from .options import Options, options_of
+from .options import Options, options_of, with_other_names
 from .questions import Asked, Question, needed_constraints, question_of
 from .results import to_json
 from .shards import default_in, in_shards, is_folder
@@ -47,7 +47,7 @@ MANY = 8  # numbers that are meant for rows if there is one for each
 ENDED = Status.MODEL_FAILED  # of a row that ended two processes
 
 
-@with_habits
+@with_other_names
 def certify_rows(
     model: Model,
     X: Inputs,
@@ -80,7 +80,8 @@ def certify_rows(
         together: alpha is divided by the number of sigmas.
     questions : Question, float, str or sequence
         One or several questions; a number, or a percentage of the prediction like "10%", is a
-        question with this tolerance. ``Question(tolerances)`` has a tolerance for each row.
+        question with this tolerance. ``Question(tolerances)`` has a tolerance for each row. Also
+        tolerance.
     samples : int
         Number of samples of each row at each sigma, pilot included.
     scale : array_like, mapping, Series or {"std", "iqr"}, optional

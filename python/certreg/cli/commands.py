@@ -283,7 +283,8 @@ def run(given: argparse.Namespace) -> int:
     if given.command == "sigma" and given.denoise:
         return _compare(given)
     work = Work(given)
-    changes = perturbations_of(work)
+    found = perturbations_of(work)
+    refused, changes = (found, None) if isinstance(found, Failure) else (None, found)
     rows = work.done()
     table = work.lines(rows)
     summarize = tables.radius_summary if given.radius is None else tables.bounds_summary
@@ -305,6 +306,8 @@ def run(given: argparse.Namespace) -> int:
         texts.append(f"{title}\n{in_options(comparison)}")
     document.update({"units": units} if changes else {})
     tables.answer(given, "\n".join([aligned(summary), *texts]), document)
+    if refused:
+        raise refused
     for text in [] if given.command == "sigma" else rows._abstentions():
         work.remark(text.replace(OTHER_PLAN, "a smaller --sigma or more --samples"))
     status = work.ended(table, "certificates are missing")
