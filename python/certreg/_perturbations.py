@@ -81,8 +81,8 @@ class Perturbations:
 
     def _check_missing(self, index: Index) -> None:
         """Raises MissingCell for the first cell that is missing, in a table."""
-        at = np.argwhere(np.isnan(self.X)) if self.X.ndim == 2 else []
-        if len(at):
+        at = np.argwhere(np.isnan(self.X))
+        if len(at) and self.X.ndim == 2:
             row, column = at[0].tolist()
             has_name = column < len(self.names)
             named = f"column {self.names[column]!r}" if has_name else f"feature {column}"

@@ -71,7 +71,7 @@ def failure_remark(
     errors: Mapping[tuple[int, int], str],
     numbers: np.ndarray,
     statuses: np.ndarray,
-    scale: np.ndarray | None,
+    scale: ArrayLike | None,
 ) -> str:
     """A text with the number of failed rows and the first reason; empty if no row failed."""
     failed = int((statuses != Status.OK).any(axis=(1, 2)).sum())
@@ -92,7 +92,8 @@ def abstention_remarks(
     texts = []
     for k, sigma in enumerate(sampling.sigmas):
         for q, question in enumerate(questions):
-            if question.target is not None or not _abstained(*fields("status outcome radius", k, q)):
+            none = _abstained(*fields("status outcome radius", k, q))
+            if question.target is not None or not none:
                 continue
             small = _small(sampling, question, lambda name: fields(name, k, q)[0])
             level = f" and sigma {sigma:g}" if len(sampling.sigmas) > 1 else ""
@@ -119,8 +120,8 @@ def _small(
     if an_angle or relative or not typical < 0.01 * size:
         return ""
     return (
-        f"; this one is below 1 % of the median |prediction|, {size:.4g}: a tolerance like '10%' is "
-        "a part of the prediction"
+        f"; this one is below 1 % of the median |prediction|, {size:.4g}: a tolerance like '10%' "
+        "is a part of the prediction"
     )
 
 
