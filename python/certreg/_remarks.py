@@ -126,8 +126,9 @@ def _small(
 
 
 def _median_size(values: np.ndarray) -> float:
-    """The median absolute value, without NaN; 0 if there is none. The values are overwritten."""
-    known = np.abs(values, out=values)[~np.isnan(values)]
+    """The median absolute value, without NaN; 0 if there is none."""
+    known = values[~np.isnan(values)]
+    np.abs(known, out=known)
     return float(np.median(known, overwrite_input=True)) if len(known) else 0.0
 
 
