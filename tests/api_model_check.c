@@ -121,7 +121,8 @@ static const struct {
     {by_count, CERTREG_DEPENDENCE_COUNT, "if the call has fewer rows"},
     {fails_alone, CERTREG_DEPENDENCE_COUNT, "an output changes by inf if the call has fewer rows"},
     {with_state, CERTREG_DEPENDENCE_CALL, "keep no state between calls, which now holds rows"},
-    {random_of_index, CERTREG_DEPENDENCE_CALL, "switch off dropout and other noise"},
+    {random_of_index, CERTREG_DEPENDENCE_CALL,
+     "other noise (PyTorch: call eval(), or give the module"},
 };
 
 TEST_ROWS(model_check_finds_what_each_model_depends_on, models)

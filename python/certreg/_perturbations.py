@@ -16,7 +16,7 @@ from ._arguments import abbreviated, listed
 from ._arrays import array_of, check_finite, numbers, scale_of
 from ._quantization import OFF, TABLE, channel_axis, image_levels, quantization_steps
 from ._types import Inputs, Package, Scale, Shape
-from .frames import split_frame
+from .frames import Index, index_of, split_frame
 
 BITS = {None: 0, "image": 8, "sound": 16}
 SOUND = 1 / 32768  # the step of 16 bits, in [-1, 1]
@@ -25,6 +25,17 @@ QUALITIES = (95, 90)  # of JPEG
 FINER = " Give step if the inputs are known more exactly."
 OUTWARD = 1 + 1e-12  # norms are computed in float64, and rounded up
 Norms = Iterator[tuple[str, ArrayLike]]
+
+
+class MissingCell(ValueError):
+    """A table of inputs lacks a cell, so the sizes of changes are unknown. `row` is its index."""
+
+    def __init__(self, column: str, row: int, label: object) -> None:
+        self.column, self.row = column, row
+        super().__init__(
+            f"{column} is missing in row {label}: give X[keep], rows[keep] with the rows that lack "
+            "nothing"
+        )
 
 
 class Perturbations:
@@ -50,15 +61,15 @@ class Perturbations:
         given, columns, scale = split_frame(X, scale)
         with np.errstate(over="ignore"):
             self.X = numbers(given, np.float32, "X")
-        check_finite(self.X, given, "X", "a finite float32")
         shape = self.X.shape[1:]
+        self.names = listed(getattr(columns, "names", ()) if names is None else names, "names")
+        self._check_missing(index_of(X))
+        check_finite(self.X, given, "X", "a finite float32")
         self.scale = _not_negative(scale_of(1 if scale is None else scale, shape), shape, "scale")
         self.moves = self.scale > 0
         if not self.moves.any():
             raise ValueError("scale is 0 for all features, so no radius covers a change")
-        named: Sequence[object] | None = getattr(columns, "names", None)
-        named = named if names is None else listed(names, "names")
-        self.names = named or [f"feature {j}" for j in range(self.scale.size)]
+        self.names = self.names or [f"feature {j}" for j in range(self.scale.size)]
         if len(self.names) != self.scale.size:
             raise ValueError(f"X has {self.scale.size} features, but names has {len(self.names)}")
         self.table = self.X.ndim == 2 and self.scale.size <= TABLE  # if so, texts name features
@@ -67,6 +78,15 @@ class Perturbations:
         self.known = self.moves & (self.steps > 0)  # NaN is not greater
         self.typical = self._norm(np.where(self.known, self.steps / math.sqrt(12), 0)) or math.nan
         self.notes = list(self._notes("" if step is not None else FINER))
+
+    def _check_missing(self, index: Index) -> None:
+        """Raises MissingCell for the first cell that is missing, in a table."""
+        at = np.argwhere(np.isnan(self.X))
+        if len(at) and self.X.ndim == 2:
+            row, column = at[0].tolist()
+            has_name = column < len(self.names)
+            named = f"column {self.names[column]!r}" if has_name else f"feature {column}"
+            raise MissingCell(named, row, row if index is None else index[row])
 
     def _steps(self, step: ArrayLike | None) -> np.ndarray:
         shape, low, high = self.X.shape[1:], self.X.min(), self.X.max()

@@ -62,9 +62,10 @@ def check_at(
     rows: np.ndarray,
     matrix: np.ndarray,
     fail: Callable[[BaseException, int], None],
-) -> None:
+) -> str:
     """Checks the model at the first, middle or last row: at the first of these three that can begin
-    and ends no process. `fail` takes the exception that refuses the model, and the row."""
+    and ends no process. Returns the text of the ModelWarning, empty without one. `fail` takes the
+    exception that refuses the model, and the row."""
     some = [*rows[:1].tolist(), *rows[len(rows) // 2 :][:1].tolist(), *rows[-1:].tolist()]
     for row in dict.fromkeys(some):
         try:
@@ -80,4 +81,5 @@ def check_at(
             fail(chunk.failure, row)
         for _, _, text in chunk.errors:
             warnings.warn(text, ModelWarning, stacklevel=6)
-        return
+        return " ".join(text for _, _, text in chunk.errors)
+    return ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes as C
 import dataclasses
 import math
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +14,16 @@ from . import _structs as S
 from ._integrity import MOST_SIGMAS
 from ._types import Names
 from ._worker import Job, Sampling, empty_certificates
-from .constants import Output, Statistic, Status
+from .constants import Outcome, Output, Statistic, Status
+from .estimator import Estimator
 from .names import listed, noise_on
 from .questions import Question, tolerance_text
+
+TOO_LITTLE = "float32 noise"  # in the error of an input that is too far from 0 for its noise
+UNITS = "; scale='std' puts sigma in units of each feature"
+OTHER_PLAN = "a smaller sigma or more samples"
+Fields: TypeAlias = Callable[[str, int, int], list[np.ndarray]]  # Rows._fields
+RELATIVE = (Statistic.MEDIAN, Statistic.MEAN)  # statistics that take relative tolerances
 
 
 def noise_remark(sampling: Sampling, names: Names) -> str:
@@ -60,7 +68,10 @@ def named(which: np.ndarray, names: Names) -> list[str]:
 
 
 def failure_remark(
-    errors: Mapping[tuple[int, int], str], numbers: np.ndarray, statuses: np.ndarray
+    errors: Mapping[tuple[int, int], str],
+    numbers: np.ndarray,
+    statuses: np.ndarray,
+    scale: ArrayLike | None,
 ) -> str:
     """A text with the number of failed rows and the first reason; empty if no row failed."""
     failed = int((statuses != Status.OK).any(axis=(1, 2)).sum())
@@ -68,7 +79,78 @@ def failure_remark(
         return ""
     (row, _), why = min(errors.items(), default=((-1, 0), "the library gave no reason"))
     place = f", the first in row {numbers[row]}" if row >= 0 else ""
-    return f"{failed} of {len(statuses)} rows failed{place}: {why}"
+    own_units = scale is None or bool(np.isin(scale, (0, 1)).all())
+    remedy = UNITS if own_units and TOO_LITTLE in why else ""
+    return f"{failed} of {len(statuses)} rows failed{place}: {why}{remedy}"
+
+
+def abstention_remarks(
+    sampling: Sampling, questions: Sequence[Question], fields: Fields
+) -> list[str]:
+    """A text for each sigma and question at which some rows abstained and none is certified, except
+    for questions with a target."""
+    texts = []
+    for k, sigma in enumerate(sampling.sigmas):
+        for q, question in enumerate(questions):
+            none = _abstained(*fields("status outcome radius", k, q))
+            if question.target is not None or not none:
+                continue
+            small = _small(sampling, question, lambda name: fields(name, k, q)[0])
+            level = f" and sigma {sigma:g}" if len(sampling.sigmas) > 1 else ""
+            texts.append(
+                f"nothing is certified at tolerance {tolerance_text(question)}{level}: try a "
+                f"larger tolerance, {OTHER_PLAN}{small}"
+            )
+    return texts
+
+
+def _abstained(statuses: np.ndarray, outcomes: np.ndarray, radii: np.ndarray) -> bool:
+    """True if some rows abstained and none is certified. Failed rows have this outcome too."""
+    some = (statuses == Status.OK) & (outcomes == Outcome.ABSTAINED)
+    return bool(some.any() and not (radii > 0).any())
+
+
+def _small(
+    sampling: Sampling, question: Question, field: Callable[[str], np.ndarray]
+) -> str:
+    """The end of a remark if the tolerance is below 1 % of the median size of the predictions."""
+    size, typical = (_median_size(field(name)) for name in ("prediction", "tolerance"))
+    an_angle = math.isfinite(sampling.turn(question.output))
+    relative = question.relative_tolerance or question.statistic not in RELATIVE
+    if an_angle or relative or not typical < 0.01 * size:
+        return ""
+    return (
+        f"; this one is below 1 % of the median |prediction|, {size:.4g}: a tolerance like '10%' "
+        "is a part of the prediction"
+    )
+
+
+def _median_size(values: np.ndarray) -> float:
+    """The median absolute value, without NaN; 0 if there is none."""
+    known = values[~np.isnan(values)]
+    np.abs(known, out=known)
+    return float(np.median(known, overwrite_input=True)) if len(known) else 0.0
+
+
+def unbounded_remarks(
+    sampling: Sampling, questions: Sequence[Question], radius: float, fields: Fields
+) -> list[str]:
+    """A text for each sigma and question without finite output bounds, if the radius is above the
+    ceiling."""
+    texts = []
+    for k, sigma in enumerate(sampling.sigmas):
+        for q, question in enumerate(questions):
+            lo, hi, status = fields("output_lo output_hi status", k, q)
+            if np.isfinite(hi - lo).any() or not (status == Status.OK).any():
+                continue
+            ceiling = ceiling_of(sampling, question, k, of_bounds=True)
+            if ceiling <= radius and ceiling < MOST_SIGMAS * sigma:
+                texts.append(
+                    f"no output is bounded at radius {radius:.5g}, above the ceiling {ceiling:.5g} "
+                    f"of sigma {sigma:g} and {sampling.samples} samples: give a smaller radius, a "
+                    "larger sigma or more samples"
+                )
+    return texts
 
 
 def ceiling_remarks(
@@ -90,9 +172,12 @@ def ceiling_remarks(
     return texts
 
 
-def ceiling_of(sampling: Sampling, question: Question, level: int) -> float:
-    """The longest radius at this index of sigma. For a median it is the radius of a constant model:
-    no outputs satisfy more of its conditions. Otherwise it is the limit of the search."""
+def ceiling_of(
+    sampling: Sampling, question: Question, level: int, of_bounds: bool = False
+) -> float:
+    """The longest radius at this index of sigma, or the longest one with output bounds. For a
+    median it is the radius of a constant model: no outputs satisfy more of its conditions.
+    Otherwise it is the limit of the search."""
     sigma = sampling.sigmas[level]
     limit = MOST_SIGMAS * sigma
     chosen = question.prediction is not None or question.target is not None
@@ -111,11 +196,27 @@ def ceiling_of(sampling: Sampling, question: Question, level: int) -> float:
     try:
         with plan.estimator(lambda x: np.full((len(x), columns), value)) as e:
             e.begin(np.zeros(1), sigma, 0)
-            e._certify_into(plan.samples, structs, None, S.Certificate.from_buffer(found.data))
+            first = S.Certificate.from_buffer(found.data)
+            if of_bounds:
+                return _longest_bounded(e, plan.samples, structs, first, limit)
+            e._certify_into(plan.samples, structs, None, first)
     except Exception:  # such as too little memory: print must not fail
         return limit
     radius = float(found["radius"][0, 0])
     return radius if radius > 0 else limit
+
+
+def _longest_bounded(
+    e: Estimator, samples: int, asked: "C.Array[S.Question]", first: S.Certificate, limit: float
+) -> float:
+    """The longest radius up to the limit with finite output bounds, by bisection."""
+    below, above = 0.0, limit
+    for _ in range(30):
+        middle = (below + above) / 2
+        e._certify_into(samples, asked, middle, first)
+        bounded = math.isfinite(first.output_hi - first.output_lo)
+        below, above = (middle, above) if bounded else (below, middle)
+    return above
 
 
 def _of_output(ends: ArrayLike | None, sampling: Sampling, output: int) -> float | None:

@@ -48,6 +48,7 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         "resume": None if rows.resume is None else os.fsdecode(rows.resume),
         "columns": None if rows.columns is None else list(rows.columns),
         "made": rows.made,
+        "doubt": rows.doubt,
         **_facts_of_index(rows.index),
     }
     known = {name: getattr(sampling, name) for name in _ARRAYS}
@@ -89,6 +90,7 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
             },
             missing=kept.get("missing"),
             made=str(facts.get("made", "")),
+            doubt=str(facts.get("doubt", "")),
         )
         _check(made)
     return made

@@ -168,6 +168,13 @@ class IntervalList(list[Any]):
         ]
         return np.array(ends) if ends else np.empty((0, 2))
 
+    def __str__(self) -> str:
+        each = [one for some in self for one in (some if isinstance(some, list) else [some])]
+        widths = np.array([one.width for one in each])
+        finite = widths[np.isfinite(widths)]
+        middle = f", median width {np.median(finite):.5g}" if len(finite) else ""
+        return f"{len(each)} intervals, {len(finite)} of finite width{middle}"
+
     def to_frame(self) -> Frame:
         """Return the intervals as a DataFrame.
 

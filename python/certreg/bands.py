@@ -58,9 +58,9 @@ def population(
     -------
     list of dict
         A dict for each sigma: "sigma"; "radius", as of `Rows.curve`, or the one that was given;
-        "share" of the rows with a certified radius of at least r; "population", a lower bound of
-        the share of the population with a true radius of at least r; "rows", how many of these
-        rows at least have one.
+        "share" of the rows with a certified radius of at least r; "population", a lower bound, not
+        an estimate, of the share of the population with a true radius of at least r; "rows", how
+        many of these rows at least have one.
 
     Raises
     ------

@@ -15,8 +15,8 @@ from ._arguments import enum_value, not_negative, path_of
 from ._arrays import check_finite, numbers
 from ._covering import Found
 from ._optional import needed
-from ._remarks import ceiling_remarks, exact_features, failure_remark, missing_remark
-from ._remarks import named, noise_remark
+from ._remarks import abstention_remarks, ceiling_remarks, exact_features, failure_remark
+from ._remarks import missing_remark, named, noise_remark, unbounded_remarks
 from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
@@ -65,6 +65,9 @@ class Rows(HtmlTable):
     made : str
         What was computed from some of these rows: "the scale", by "std" or "iqr", "the denoiser",
         "the set of alternatives", by "any", or nothing.
+    doubt : str
+        The text of the ModelWarning of this call; empty without one, and if no row was sampled,
+        because the resume file had all of them.
     alternatives : dict
         For rows with alternatives, by (row, index of sigma): `count` of alternatives, `calls`, the
         `limiting` alternative for each question, `proved`, the number before the first one that
@@ -93,6 +96,7 @@ class Rows(HtmlTable):
     missing: np.ndarray | None = None
     made: str = ""
     alternatives: dict[tuple[int, int], Found] = dataclasses.field(default_factory=dict)
+    doubt: str = ""
 
     def __post_init__(self) -> None:
         if cast(np.ndarray | None, self.numbers) is None:
@@ -339,25 +343,32 @@ class Rows(HtmlTable):
         Returns
         -------
         list of str
-            A text about features without noise; a text about missing cells; for each question a
-            text if at least half of the radii at the largest sigma are as long as this sigma
-            allows; and a text about failed rows, with the first reason. Features without names are
-            counted from 0."""
+            The text of a ModelWarning; a text about features without noise; a text about missing
+            cells; for each question a text if at least half of the radii at the largest sigma are
+            as long as this sigma allows; for each sigma and question a text if nothing is
+            certified, or no output is bounded because sigma and samples allow no such radius; and a
+            text about failed rows, with the first reason. Features without names are counted from
+            0."""
         statuses = self.certificates["status"][self.done]
-        failed = failure_remark(self.errors, self.numbers, statuses)
-        return [*self._remarks(), *([failed] if failed else [])]
+        failed = failure_remark(self.errors, self.numbers, statuses, self.sampling.scale)
+        return [*self._remarks(), *self._abstentions(), *([failed] if failed else [])]
 
     def _remarks(self) -> list[str]:
         """The remarks without failures."""
         noise = noise_remark(self.sampling, self.columns)
         cells = self.missing
         lacks = "" if cells is None else missing_remark(cells[self.done], self.columns)
-        found = [text for text in (noise, lacks) if text]
+        found = [text for text in (self.doubt, noise, lacks) if text]
+        plan = self.sampling, self.questions
         if self.at_radius is not None:
-            return found
-        return found + ceiling_remarks(
-            self.sampling, self.questions, self.certificates["radius"][self.done]
-        )
+            return found + unbounded_remarks(*plan, self.at_radius, self._fields)
+        return found + ceiling_remarks(*plan, self.certificates["radius"][self.done])
+
+    def _abstentions(self) -> list[str]:
+        """The remarks on sigmas and questions at which nothing is certified, for radii."""
+        if self.at_radius is not None:
+            return []
+        return abstention_remarks(self.sampling, self.questions, self._fields)
 
     def __str__(self) -> str:
         return "\n".join([aligned(self.summary()), *self.remarks()])
@@ -406,7 +417,10 @@ class Rows(HtmlTable):
 
     def _check_radii(self) -> None:
         if self.at_radius is not None:
-            raise ValueError("these rows are output bounds, which have no radii")
+            raise ValueError(
+                "these rows are output bounds, which have no radii: rows['output_lo'] and "
+                "rows['output_hi'] have them, and plot_reach draws the bounds of one input"
+            )
 
     def useful_radii(self, labels: Inputs) -> np.ndarray:
         """Compute radii that count only predictions near the label.
@@ -568,7 +582,8 @@ class Rows(HtmlTable):
         error : bool
             With labels: plot the mean error of the rows with at least each radius.
         confidence : float, optional
-            Also draw the lower band for the population, of certreg.population.
+            Also draw the lower band for the population, of certreg.population: "at least, 95 %" in
+            the legend.
         **more
             Other arguments of plot_radii, such as `path`.
 
@@ -581,7 +596,9 @@ class Rows(HtmlTable):
         ImportError
             If matplotlib is missing.
         ValueError
-            For a wrong shape, for `error` without labels, and as for certreg.population."""
+            For a wrong shape, for output bounds (plot_reach draws them), for `error` without
+            labels, and as for certreg.population."""
+        self._check_radii()
         if error and labels is None or labels is not None and correct is not None:
             raise ValueError("error needs labels, and labels take the place of correct")
         if confidence is not None and (error or correct is not None):
@@ -594,7 +611,7 @@ class Rows(HtmlTable):
         if confidence is not None:
             found = [self._band(q, labels, confidence) for q in range(len(self.questions))]
             more["bands"] = {
-                name: (found[q][k]["radius"], found[q][k]["population"])
+                name: (found[q][k]["radius"], found[q][k]["population"], confidence)
                 for name, (k, q) in curves.items()
             }
         radii = {

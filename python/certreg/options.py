@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Mapping
+import functools
+from typing import TYPE_CHECKING, Any, Mapping, cast
 
-from ._arguments import abbreviated, field_names
+from ._arguments import Call, abbreviated, field_names, own_names
 from .constants import Domain
 
 if TYPE_CHECKING:
@@ -66,6 +67,26 @@ class Options:
     def __post_init__(self) -> None:
         if not isinstance(self.on_crash, str) or self.on_crash not in ("stop", "skip"):
             raise ValueError(f"on_crash is {self.on_crash!r}; it must be 'stop' or 'skip'")
+
+
+def with_other_names(function: Call) -> Call:
+    """certify_rows, which also takes the names of scikit-learn, and tolerance for questions. Raises
+    TypeError for an argument of Options, and for an executor, with the way to give it."""
+
+    @functools.wraps(function)
+    def named(*arguments: Any, **given: Any) -> Any:
+        if "tolerance" in given:
+            if "questions" in given or len(arguments) > 3:
+                raise TypeError("tolerance is another name of questions: give one of them")
+            given["questions"] = given.pop("tolerance")
+        for name in given:
+            if name in field_names(Options):
+                raise TypeError(f"{name} is an option: give options=Options({name}=...)")
+        if "executor" in given:
+            raise TypeError("an executor takes the place of a number of jobs: give it as jobs")
+        return function(*arguments, **own_names(given))
+
+    return cast(Call, named)
 
 
 def options_of(given: object) -> Options:

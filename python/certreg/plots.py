@@ -6,7 +6,7 @@ import functools
 import io
 import math
 import os
-from typing import Mapping
+from typing import Mapping, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,13 +16,15 @@ from ._optional import needed
 from ._types import Axes, Figure, Path
 from .results import WorstFunction
 
+Band: TypeAlias = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, float]
+
 
 def plot_radii(
     curves: Mapping[str, ArrayLike],
     path: Path | None = None,
     ax: Axes = None,
     title: str | None = None,
-    bands: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    bands: Mapping[str, Band] | None = None,
 ) -> Axes:
     """Plot the share of inputs with a certified radius of at least r, as a function of r.
 
@@ -38,8 +40,8 @@ def plot_radii(
     title : str, optional
         Title of the plot.
     bands : mapping, optional
-        Ascending radii and the lower bound of the share at each, by the name of a curve: drawn as
-        dashed lines, as by ``Rows.plot(confidence=...)``.
+        Ascending radii, the lower bound of the share at each, and if given the confidence for the
+        legend, by the name of a curve: drawn as dashed lines, as by ``Rows.plot(confidence=...)``.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def plot_accuracy(
     path: Path | None = None,
     ax: Axes = None,
     title: str | None = None,
-    bands: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    bands: Mapping[str, Band] | None = None,
 ) -> Axes:
     """Plot the certified accuracy as a function of r.
 
@@ -176,15 +178,16 @@ def _plot_shares(
     path: Path | None,
     ax: Axes,
     title: str | None,
-    bands: Mapping[str, tuple[ArrayLike, ArrayLike]] | None,
+    bands: Mapping[str, Band] | None,
 ) -> Axes:
     points = {name: shares(*of, name) for name, of in curves.items()}
     ax = _axes(ax, what, title)
     for name, (radii, share) in points.items():
         (line,) = ax.plot(radii, share, drawstyle="steps-pre", label=name)
         if bands and name in bands:
-            at, least = map(np.asarray, bands[name])
-            how = {"color": line.get_color(), "linestyle": "--", "label": f"{name}, population"}
+            at, least, *confidence = map(np.asarray, bands[name])
+            label = ", ".join([name, "at least", *(f"{100 * of:.6g} %" for of in confidence)])
+            how = {"color": line.get_color(), "linestyle": "--", "label": label}
             ax.plot([*at, at[-1]], [*least, 0], drawstyle="steps-pre", **how)
     ax.set_ylim(0, 1.02)
     return _finished(ax, path)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from . import _structs as S
 from ._arguments import constraints_of, integer, member, no_member, number, positive
-from ._arguments import seed_or_random, with_habits
+from ._arguments import seed_or_random
 from ._arrays import check_finite, even_batch, numbers, shared_rows
 from ._covering import MOST_ROW, check_plan, check_questions, pilot_for
 from ._categorical import check_categorical, is_default, split_by_rule
@@ -26,6 +26,7 @@ from ._probes import check_at, probed
 from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, executor_or_jobs
 from ._processes import is_worker_death
 from ._progress import Reporter
+from ._remarks import UNITS
 from ._types import Executor, Inputs, Model, Path, Progress, Scale
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
 from .alternatives import Alternatives, ChangeSet, Space
@@ -35,7 +36,7 @@ from .denoised import check_use, check_whole, remark_on_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
 from .frames import Columns, index_of
-from .options import Options, options_of
+from .options import Options, options_of, with_other_names
 from .questions import Asked, Question, needed_constraints, question_of
 from .results import to_json
 from .shards import default_in, in_shards, is_folder
@@ -46,7 +47,7 @@ MANY = 8  # numbers that are meant for rows if there is one for each
 ENDED = Status.MODEL_FAILED  # of a row that ended two processes
 
 
-@with_habits
+@with_other_names
 def certify_rows(
     model: Model,
     X: Inputs,
@@ -79,7 +80,8 @@ def certify_rows(
         together: alpha is divided by the number of sigmas.
     questions : Question, float, str or sequence
         One or several questions; a number, or a percentage of the prediction like "10%", is a
-        question with this tolerance. ``Question(tolerances)`` has a tolerance for each row.
+        question with this tolerance. ``Question(tolerances)`` has a tolerance for each row. Also
+        tolerance.
     samples : int
         Number of samples of each row at each sigma, pilot included.
     scale : array_like, mapping, Series or {"std", "iqr"}, optional
@@ -199,7 +201,7 @@ def certify_rows(
     rows = work.certified(executor, jobs, progress, resume)
     if rows["status"].all():
         refused = own_units and (rows["status"] == Status.INVALID).all()
-        remedy = "; scale='std' puts sigma in units of each feature" if refused else ""
+        remedy = UNITS if refused else ""
         warnings.warn(f"all rows failed: {min(rows.errors.items())[1]}{remedy}", stacklevel=3)
     return rows
 
@@ -394,7 +396,7 @@ class _Certification:
                 self._open_run(self.file, runner)
             new = self._without_records(np.flatnonzero(~self.rows.done))
             if self.check:
-                check_at(runner, new, self.matrix, self._fail)
+                self.rows.doubt = check_at(runner, new, self.matrix, self._fail)
             del new
             self.reporter = Reporter(progress, int(self.rows.done.sum()), len(self.rows))
             group = max(1, self.job.group)

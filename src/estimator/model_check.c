@@ -133,8 +133,9 @@ static int outputs_change(const trial *t, variant v)
 /* ---- the result */
 static const char *const remedies[] = {
     [CERTREG_DEPENDENCE_CALL] =
-        "the same rows come again: switch off dropout and other noise, and keep no state between "
-        "calls, which now holds rows of this check; nothing else was judged",
+        "the same rows come again: switch off dropout and other noise (PyTorch: call eval(), or "
+        "give the module itself), and keep no state between calls, which now holds rows of this "
+        "check; nothing else was judged",
     [CERTREG_DEPENDENCE_ORDER] =
         "the rows are in another order: read the batch row by row (in Eigen: RowMajor), and let "
         "its first dimension be the batch, not time",

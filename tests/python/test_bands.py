@@ -110,6 +110,7 @@ def test_bands_are_drawn():
         radii, least = lines[7].get_data()
         assert (radii[-1], least[-1]) == (radii[-2], 0)
         np.testing.assert_array_equal(least[:-1], bounds["population"])
+        assert lines[7].get_label().endswith(", at least, 90 %")
     with pytest.raises(ValueError, match="confidence is for shares of rows"):
         ROWS.plot(X[:, 0] > 0, confidence=0.9)
 

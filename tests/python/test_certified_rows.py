@@ -66,9 +66,31 @@ def test_failed_rows_have_their_first_reason():
     bad[[3, 5]] = 1e7
     rows = rows_of(x=bad, sigma=[0.25, 0.5])
     (text,) = rows.remarks()
-    assert text == f"2 of 6 rows failed, the first in row 3: {rows.errors[3, 0]}"
+    remedy = "; scale='std' puts sigma in units of each feature"
+    assert text == f"2 of 6 rows failed, the first in row 3: {rows.errors[3, 0]}{remedy}"
+    assert not rows_of(x=bad, scale=0.5).remarks()[-1].endswith(remedy)
     assert rows[4:].remarks() == [text.replace("2 of 6", "1 of 2").replace("row 3", "row 5")]
     assert text.replace("'", "&#x27;") in rows._repr_html_()
+
+
+def test_nothing_certified_has_a_remedy():
+    rows = rows_of(lambda x: 5e3 + 1e3 * x[:, 0], X[:9], [0.25, 0.5], [0.5, "9%", "0.001%"])
+    texts = [text for text in rows.remarks() if text.startswith("nothing is certified at tol")]
+    assert [text.split()[5:9] for text in texts] == [
+        [tolerance, "and", "sigma", f"{sigma}:"]
+        for sigma in (0.25, 0.5)
+        for tolerance in ("0.5", "0.001%")
+    ]
+    assert ["below 1 % of the median |prediction|" in text for text in texts] == [True, False] * 2
+    assert "'10%' is a part of the prediction" in str(rows)
+    with pytest.warns(UserWarning, match="all rows failed"):
+        assert "nothing is" not in str(rows_of(x=1e7 * X[:3]))
+    far = str(rows_of(x=X[:9], radius=1))
+    ceiling = float(re.search("above the ceiling (.*) of sigma 0.25 and 300 samples", far)[1])
+    for radius, said in ((ceiling * 0.999, False), (ceiling * 1.001, True)):
+        reach = rows_of(x=X[:9], radius=radius)
+        assert ("ceiling" in str(reach)) == said == (reach.summary()[0]["bounded"] == 0)
+    assert "ceiling" not in str(rows_of(flat, X[:9], radius=1, lo=-1, hi=1))
 
 
 # ---- the command
@@ -255,8 +277,9 @@ def test_curves_count_rows():
     assert np.isnan(none["error"]).all() and rows[:0].curve()[0]["share"].tolist() == [0]
     with pytest.raises(IndexError, match="question is 2"):
         rows.curve(2)
-    with pytest.raises(ValueError, match="output bounds, which have no radii"):
-        rows_of(x=X[:2], radius=0.1).curve()
+    for call in (Rows.curve, Rows.plot):
+        with pytest.raises(ValueError, match="output bounds, which have no radii.* plot_reach"):
+            call(rows_of(x=X[:2], radius=0.1))
 
 
 def test_curves_of_labels_are_drawn(folder):

@@ -135,5 +135,7 @@ def test_sentences_name_the_column():
     out, err = said("certify", PRODUCT[0], "x.csv", *ASKED, status=1)
     assert "row 0: column 'income' = 1e+09 cannot carry" in err
     assert err.endswith("; --scale std puts --sigma in units of each feature\n")
+    write("x.csv", "income,age,rooms\n1e9,1.5,2\n2,2,3\n")
+    assert "; --scale std" in said("certify", PRODUCT[0], "x.csv", *ASKED, status=1)[1]
     write("x.csv", "income,age,rooms\n1,2,3\n1,inf,3\n")
     command_refused(2, "in row 1, column 'age' ", "certify", PRODUCT[0], "x.csv", *ASKED)

@@ -131,6 +131,8 @@ def test_intervals_are_arrays_and_frames():
     found = c.intervals(X[:3], 0.1, 0.2)
     ends = np.array([(one.lo, one.hi) for one in found])
     assert found.ends.shape == (3, 2) and (found.ends == ends).all() and len(found) == 3
+    text = f"3 intervals, 3 of finite width, median width {np.median(np.diff(ends)):.5g}"
+    assert str(found) == text and repr(found) == repr(list(found))
     none = certreg.IntervalList()
     assert none.ends.shape == (0, 2) and list(none.to_frame()["lo"]) == []
     pandas = pytest.importorskip("pandas")

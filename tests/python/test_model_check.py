@@ -78,7 +78,10 @@ def test_rows_are_refused_before_the_first(folder, more):
         rows_of(by_columns, **more)
     assert caught.value.__cause__.status == Status.MODEL_FAILED
     with pytest.warns(ModelWarning, match=AGAIN):
-        assert rows_of(Filtered(), **{**more, "resume": None}).done.all()
+        rows = rows_of(Filtered(), **{**more, "resume": more.get("resume") and "s.sqlite"})
+    assert rows.done.all() and AGAIN in rows.remarks()[0]
+    rows[:].save("rows.npz")
+    assert str(certreg.Rows.load("rows.npz")) == str(rows)
     with no_warnings():
         assert rows_of(Filtered(), check=False, **{**more, "resume": None}).done.all()
 

@@ -51,6 +51,10 @@ def asked(**wrong):
         return e.certify(0, Question(**{**AS_DICT, **wrong}))
 
 
+def direct(**wrong):
+    return certreg.certify_rows(model, X, 0.25, **wrong)
+
+
 def called(name, *arguments, **more):
     with estimator(never, max_samples=1000, check=False) as e:
         e.begin(ORIGIN, 0.25)
@@ -165,6 +169,9 @@ TABLE = [
     (ValueError, "n_jobs is -2; it must be from -1", named, dict(n_jobs=-2)),
     (ValueError, "jobs is -2; it must be from -1", rows, dict(jobs=-2)),
     (TypeError, "unexpected keyword argument 'n_job'", rows, dict(n_job=2)),
+    (TypeError, "tolerance is another name of questions", direct, dict(questions=1, tolerance=1)),
+    (TypeError, r"give options=Options\(outputs=...\)", direct, dict(tolerance=1, outputs=2)),
+    (TypeError, "an executor .* give it as jobs", direct, dict(tolerance=1, executor=None)),
     # ---- numbers of an Estimator
     *(
         (type_, f"{name} {sentence}", call, dict(values=values))
@@ -203,7 +210,7 @@ TABLE = [
     (ValueError, "step must hold", compared, dict(step=math.nan)),
     (ValueError, "kind is 'video'; it must be image or sound", compared, dict(kind="video")),
     (ValueError, "X has 3 features, but names has 1", compared, dict(names=["a"])),
-    (ValueError, r"X\[0, 0\] is nan", compared, dict(X=X * np.nan)),
+    (ValueError, "feature 0 is missing in row 0", compared, dict(X=X * np.nan)),
     # ---- of calibrations and intervals
     (ValueError, r"y has shape \(39,\)", calibrated, dict(y=X[1:, 0])),
     (ValueError, "one column", calibrated, dict(y=X[:, :2], score="quantiles")),

@@ -266,7 +266,7 @@ def test_it_is_told_in_dicts_and_in_a_summary():
     for said, radii in zip(rows.summary(), rows["radius"].reshape(40, 4).T):
         assert said["mean_radius"] == near(radii.mean())
         assert said["certified"] + said["abstained"] == 40
-    assert len(str(rows).splitlines()) == 5
+    assert len(str(rows).splitlines()) == 5 + 2  # nothing is certified at sigma 2
 
 
 def test_it_is_plotted():
@@ -355,6 +355,8 @@ def test_errors_of_angles_go_round(lo, hi):
 def test_the_names_of_scikit_learn_are_other_names():
     given = dict(samples=300, n_jobs=None, random_state=42, verbose=False)
     assert bits(certreg.certify_rows(model, X, 0.25, 0.5, **given)) == bits(rows_of())
+    same = dict(samples=300, seed=42, tolerance=0.5, progress=False)
+    assert bits(certreg.certify_rows(model, X, 0.25, **same)) == bits(rows_of())
     names = _arguments.own_names(dict(verbose=2, batch=3))
     assert names == dict(progress=True, batch=3)
     for processes in (dict(jobs=-1), dict(n_jobs=-1), dict(n_jobs=2)):

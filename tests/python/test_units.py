@@ -10,6 +10,7 @@ import pytest
 
 import kit
 from kit import ASKED, PRODUCT, certify_refused, command_refused, package, parametrize, read, said
+from kit import write
 from certreg import check_model, compare_radius
 
 RNG = np.random.default_rng(7)
@@ -200,6 +201,22 @@ def test_sigma_compares_the_level_that_it_recommends(models):
     deployed = re.search(r"Deploy sigma (\S+) for", out)[1]
     assert f"Radii at sigma {deployed} and tolerance 0.5:" in out
     assert "No sigma certifies anything at tolerance 0.001" in out and out.count("Radii at") == 1
+
+
+def test_missing_cells_have_no_size(models):
+    x = np.arange(20.0).reshape(10, 2)
+    x[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"feature 1 is missing in row 3: give X\[keep\], rows\["):
+        compare_radius(x, 1)
+    frame = package("pandas").DataFrame(x, columns=["a", "b"], index=list("qrstuvwxyz"))
+    with pytest.raises(ValueError, match="column 'b' is missing in row t"):
+        compare_radius(frame, 1)
+    write("x.csv", "a,b,c\n1,2,3\n2,,3\n3,4,4\n")
+    asked = ("certify", "models.py:tolerant", "x.csv", *ASKED, "-o", "r.csv", "--units")
+    write("models.py", "def tolerant(x): return np.nan_to_num(x)[:, 0]\n", "a")
+    out, err = said(*asked, status=2)
+    assert len(read("r.csv")) == 3 and "mean radius" in out
+    assert "column 'b' is missing in row 1" in err
 
 
 @pytest.mark.filterwarnings("error")

@@ -13,6 +13,7 @@ from typing import Callable, Iterator, Sequence
 import numpy as np
 
 from .._messages import with_column_names
+from .._remarks import OTHER_PLAN, TOO_LITTLE
 from .._tables import aligned
 from .._types import Frame, Line, Names, Table
 from ..boxes import radius_of_box
@@ -191,7 +192,8 @@ class CommandInputs:
         if not failed:
             return DONE
         first = f"the first in row {failed[0]['row']}: {failed[0]['error']}"
-        if failed == table and failed[0].get("status") == "invalid" and not self.given.scale:
+        everything = failed == table and failed[0].get("status") == "invalid"
+        if not self.given.scale and (everything or TOO_LITTLE in failed[0]["error"]):
             first += "; --scale std puts --sigma in units of each feature"
         self.remark(f"{len(failed)} {what}, {first}")
         return FOUND
@@ -281,7 +283,8 @@ def run(given: argparse.Namespace) -> int:
     if given.command == "sigma" and given.denoise:
         return _compare(given)
     work = Work(given)
-    changes = perturbations_of(work)
+    found = perturbations_of(work)
+    refused, changes = (found, None) if isinstance(found, Failure) else (None, found)
     rows = work.done()
     table = work.lines(rows)
     summarize = tables.radius_summary if given.radius is None else tables.bounds_summary
@@ -303,8 +306,10 @@ def run(given: argparse.Namespace) -> int:
         texts.append(f"{title}\n{in_options(comparison)}")
     document.update({"units": units} if changes else {})
     tables.answer(given, "\n".join([aligned(summary), *texts]), document)
-    if given.command != "sigma" and given.radius is None and not given.target:
-        _remark_on_abstentions(work, summary)
+    if refused:
+        raise refused
+    for text in [] if given.command == "sigma" else rows._abstentions():
+        work.remark(text.replace(OTHER_PLAN, "a smaller --sigma or more --samples"))
     status = work.ended(table, "certificates are missing")
     return status if _met(work, rows) else SHORT
 
@@ -352,18 +357,6 @@ def _compare(given: argparse.Namespace) -> int:
     work.put(work.table, lines, lambda: document)
     tables.answer(given, str(found), document)
     return DONE
-
-
-def _remark_on_abstentions(work: Work, summary: Table) -> None:
-    """Prints a remedy for each tolerance at which no row is certified although the model works."""
-    for line in summary:
-        if line["abstained"] and not line["certified"]:
-            tolerance = line["tolerance"]
-            text = tolerance if isinstance(tolerance, str) else f"{tolerance:g}"
-            work.remark(
-                f"nothing is certified at tolerance {text}: try a larger tolerance, "
-                "a smaller --sigma or more --samples"
-            )
 
 
 def _chosen(rows: Rows, labels: np.ndarray | None) -> tuple[Table, str]:
