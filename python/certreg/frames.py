@@ -120,8 +120,9 @@ class Columns:
     def all_codes(self, j: int) -> list[float]:
         """The codes of all categories of the dtype of a column without noise, or else of all its
         values."""
-        column = self._exact(j)
-        values: Any = getattr(column.table.dtype, "categories", column.table)
+        if not self.has_categories(j):
+            return [float(code) for code in range(len(self._exact(j).table))]
+        values: Any = self._exact(j).table.dtype.categories
         return [cast(float, self.code(j, value, add=True)) for value in list(values)]
 
     def has_categories(self, j: int) -> bool:
