@@ -188,6 +188,11 @@ def frame_as_array(x: object, dtype: DType) -> np.ndarray:
         ) from None
 
 
+def norm_above(values: np.ndarray, features: int) -> float:
+    """The Euclidean norm of numbers of inputs with so many features, rounded up (theory 1.9)."""
+    return float(np.linalg.norm(values)) * (1 + 1e-12 + 1e-16 * features)
+
+
 def unusable(values: np.ndarray) -> np.ndarray:
     """True for values that are not finite, except for missing cells, which are NaN in a table."""
     return np.asarray(np.isinf(values) if values.ndim == 2 else ~np.isfinite(values))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._arguments import abbreviated, integer, listed, number
-from ._arrays import numbers, scale_of
+from ._arrays import norm_above, numbers, scale_of
 from ._quantization import channel_axis
 from ._types import Shape
 from .frames import Columns
@@ -108,8 +108,7 @@ class Space:
         if change[self.scale == 0].any():
             return math.inf
         some = self.scale > 0
-        size = float(np.linalg.norm(change[some] / self.scale[some]))
-        return size * (1 + 1e-12 + 1e-16 * self.size)
+        return norm_above(change[some] / self.scale[some], self.size)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

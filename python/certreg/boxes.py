@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import refuse
-from ._arrays import array_of, inputs_of, numbers, scale_of
+from ._arrays import array_of, inputs_of, norm_above, numbers, scale_of
 from ._types import Inputs, Model, Names, Scale, Shape
 from .certified_rows import Rows
 from .frames import Columns, by_names, is_frame, scale_from
@@ -123,10 +123,10 @@ def radius_of_box(X: Inputs, bounds: np.ndarray, scale: Scale) -> tuple[float, f
         rows = inputs_of(X)
         some = rows.reshape(len(rows), -1)[:, moves]
     reach = _reach(numbers(some, np.float64, "X"), half[moves])
-    radius, norm = (float(np.linalg.norm(part / each[moves])) for part in (reach, half[moves]))
+    radius = norm_above(reach / each[moves], len(half))
     if not 0 < radius < np.inf:
         raise ValueError("bounds reach beyond the numbers of a float32: give smaller ones")
-    return radius * (1 + 1e-12 + 1e-16 * len(half)), norm
+    return radius, float(np.linalg.norm(half[moves] / each[moves]))
 
 
 def _reach(x: np.ndarray, half: np.ndarray) -> np.ndarray:
