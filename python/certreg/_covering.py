@@ -14,7 +14,7 @@ from . import _structs as S
 from .alternatives import MOST, Alternatives, Cell
 from .constants import NO_PILOT, Center, Method, Outcome, Statistic, Status, Stop
 from .errors import CertregError
-from .questions import Question, Target, question_digest, structs_of
+from .questions import Question, Target, divided, question_digest, structs_of
 from .results import refused_certificate
 
 if TYPE_CHECKING:
@@ -81,11 +81,6 @@ def pilot_for(questions: Sequence[Question], samples: int) -> int:
     alternatives: as of a record of all samples, and less before the tests of a target."""
     pilot = int(0.15 * samples**2 / (samples + 20)) + 1
     return min(pilot, MOST_PILOT) if questions[0].target is not None else pilot
-
-
-def divided(questions: Sequence[Question], sigmas: int) -> list[Question]:
-    """The questions with alpha divided by the number of sigmas."""
-    return [replace(q, bonferroni=max(1, q.bonferroni) * sigmas) for q in questions]
 
 
 def check_plan(

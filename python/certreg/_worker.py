@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _structs as S
-from ._arguments import integer
-from ._covering import Covering, Found, RowRefused, divided, pilot_of_others
+from ._covering import Covering, Found, RowRefused, pilot_of_others
 from ._library import version
 from ._types import Function, Model, Shape
 from .alternatives import Alternatives
@@ -28,7 +27,7 @@ from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, SharedCallError, of_model, raised
 from .estimator import Estimator, kinds_of
 from .frames import Columns
-from .questions import Question, digests_of, structs_of
+from .questions import Question, digests_of, divided, structs_of
 from .results import refused_certificate
 
 CERTIFICATE = cast("np.dtype[np.void]", np.dtype(S.Certificate))  # of a structured array
@@ -138,11 +137,8 @@ class Job:
     def structs(self, row: int = 0) -> "C.Array[S.Question]":
         """The questions about a row as structs. The certificates of all sigmas hold together: each
         has a share of alpha."""
-        structs = structs_of([question._of_rows(row) for question in self.questions])
-        for struct in structs:
-            shares = max(1, struct.bonferroni) * len(self.sampling.sigmas)
-            struct.bonferroni = integer(shares, "bonferroni times the number of sigmas", 1, 2**53)
-        return structs
+        about_it = [question._of_rows(row) for question in self.questions]
+        return structs_of(divided(about_it, len(self.sampling.sigmas)))
 
     def function(self) -> Function | None:
         """The model as a function of arrays; None if there is none. Raises RowsError if the factory

@@ -376,6 +376,15 @@ def _may_use_gradient(question: Question) -> bool:
     return bool(named & Constraint.GRADIENT)
 
 
+def divided(questions: Sequence[Question], sigmas: int) -> list[Question]:
+    """The questions with alpha divided by the number of sigmas, whose certificates hold
+    together."""
+    what = "bonferroni times the number of sigmas"
+    own = [max(1, integer(q.bonferroni, "bonferroni")) for q in questions]
+    shares = [integer(count * sigmas, what, 1, 2**53) for count in own]
+    return [dataclasses.replace(q, bonferroni=share) for q, share in zip(questions, shares)]
+
+
 def structs_of(questions: Sequence[Question]) -> "C.Array[S.Question]":
     """The questions as an array of structs. It keeps the objects alive to which they point."""
     return (S.Question * len(questions))(*[question._struct() for question in questions])
