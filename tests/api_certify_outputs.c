@@ -74,7 +74,7 @@ TEST_ROWS(certify_outputs_method_is_the_one_that_promises_least, methods)
     certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 2), about(2, 0.8)};
     q[0].method = methods[_i][0], q[1].method = methods[_i][1], q[2].method = ANYTIME;
     if (q[1].method == PAPER)
-        q[1].statistic = MEAN, q[1].center = TRUE_MEAN, q[1].constraints = CERTREG_CONSTRAINTS_ECM;
+        q[1].statistic = MEAN, q[1].center = TRUE_MEAN, q[1].constraints = CERTREG_CONSTRAINTS_C;
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate();
     KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &joint));
     ck_assert_int_eq(joint.output, 0);

@@ -125,6 +125,8 @@ static const struct {
      {.statistic = MEAN, .method = ASYMPTOTIC, .center = TRUE_MEAN, .constraints = CG}},
     {"CONSTRAINT_GRADIENT, which plan.constraints lacks; add it there", NO_GRADIENT, 3,
      {.statistic = MEAN, .method = PAPER, .center = TRUE_MEAN}},
+    {"constraints: declare model.lo and model.hi, or leave out CERTREG_CONSTRAINT_RANGE", THREE, 3,
+     {.statistic = MEAN, .method = PAPER, .center = TRUE_MEAN, .constraints = ECGM}},
     /* targets and looks */
     {"target", TWO, 3, {.target = TARGET(.radius = 0.1), .method = ASYMPTOTIC}},
     {"target", TWO, 3, {.target = &(certreg_target){.struct_size = 8, .radius = 0.1}}},

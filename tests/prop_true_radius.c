@@ -70,6 +70,8 @@ static certreg_certificate certify(int f, int i, uint64_t stream, const asked *a
     certreg_question q = kit_question(targets[f].tolerance);
     q.statistic = a->statistic, q.method = a->method, q.center = a->center;
     q.constraints = a->constraints, q.alpha = alpha;
+    if (q.method == PAPER && !(targets[f].hi < INFINITY)) /* no M without a range */
+        q.constraints &= ~(uint32_t)CERTREG_CONSTRAINT_RANGE;
     if (q.statistic == HUBER) q.huber_width = 0.5 * targets[f].tolerance;
     KIT_OK(estimator[f], certreg_estimator_begin(estimator[f], point[i], sigma, stream));
     return kit_ask(estimator[f], SAMPLES, q);

@@ -42,8 +42,9 @@ extern "C" {
  *              gradient; all of alpha for the variance without the gradient. It bounds
  *              drop and rise; with a range the printed algorithms bound the rise only.
  *              Mean and CERTREG_CENTER_TRUE_MEAN only. Constraints 0: mean, variance,
- *              gradient, range. It uses the pilot's samples too. Its certificates may
- *              be wrong more often than alpha (theory 10).
+ *              gradient, range. If the range is named, both ends must be declared. It
+ *              uses the pilot's samples too. Its certificates may be wrong more often
+ *              than alpha (theory 10).
  *  BASELINE    The published certificate of the statistic, for comparison. See
  *              "Baselines" below.
  *
@@ -52,8 +53,8 @@ extern "C" {
  *  fixed number of samples (theory 9). Their guarantees differ. Set
  *  question.constraints to 0; certificate.constraints is then MEAN and RANGE, of the
  *  score. They support neither targets nor output bounds. All but the median need
- *  CERTREG_CENTER_PREDICTION. MEDIAN        Median smoothing. T as with FINITE, alpha/2
- *  for each side. The
+ *  CERTREG_CENTER_PREDICTION.
+ *  MEDIAN        Median smoothing. T as with FINITE, alpha/2 for each side. The
  *                prediction is the pilot's median. For an angle T is the median on
  *                the circle cut opposite the prediction. Nothing is proved about a
  *                server that cuts the circle at another point.

@@ -81,7 +81,8 @@ certreg_estimator_export(certreg_estimator *, void *buffer, size_t *bytes);
 CERTREG_API certreg_status
 certreg_estimator_import(certreg_estimator *, const void *buffer, size_t bytes);
 
-/** Sets a deadline for sampling and for the answers of certify, by CLOCK_MONOTONIC.
+/** Sets a deadline for sampling and for the answers of certify, by CLOCK_MONOTONIC. It
+ *  stays until the next call of this function, even after it has passed or after begin.
  *  Before each batch the library adds the time of the slowest batch so far and the time
  *  of the answers; if the sum exceeds the remaining time, sampling stops. While the
  *  record has too few samples for any answer, only the batch counts. A running batch is

@@ -150,7 +150,7 @@ CERTREG_API void certreg_solver_destroy(certreg_solver *);
  *       different quadratures. If the two disagree, or a search falls short, the result
  *       comes from fewer constraints. A radius between 0 and 2^-330 sigma counts as
  *       2^-330 sigma
- *  @par Source theory 2, 3; propositions 1 to 3 of the paper */
+ *  @par Source theory 2, 3; propositions 5.1 to 5.3 of the paper */
 CERTREG_API certreg_status certreg_solver_worst_case(
     certreg_solver *, const certreg_bounds *bounds, uint32_t constraints, double radius,
     certreg_mean_change *out);

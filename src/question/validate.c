@@ -139,7 +139,8 @@ static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_err
     return wrong(why, "question.output: give one question per output: output bounds are about one");
 }
 
-/* Two-valued scores need mean and range; scores without a bound need the range of the outputs. */
+/* Two-valued scores need mean and range; scores without a bound need the range of the outputs. The
+ * paper's families are compared by name, so M is not left out silently. */
 static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE,
@@ -157,6 +158,9 @@ static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_err
             "question.method: declare model.lo and model.hi, or use CERTREG_METHOD_ASYMPTOTIC: "
             "CERTREG_STATISTIC_%s with CERTREG_METHOD_%s needs the range of every output",
             s->row.name, q->method->row.name);
+    if (q->method->normality > 1 && named & CERTREG_CONSTRAINT_RANGE && !has_range(v, q))
+        return wrong(why, "question.constraints: declare model.lo and model.hi, or leave out "
+                          "CERTREG_CONSTRAINT_RANGE: the paper's families with M need the range");
     return CERTREG_OK;
 }
 

@@ -87,6 +87,7 @@ certreg_status cr_view_require_input(cr_view *v, certreg_error *why)
 {
     if (!v->input.is_set)
         return cr_error_set(why, CERTREG_E_WRONG_STATE,
-                            "certreg_estimator_begin has not been called");
+                            "there is no input: certreg_estimator_begin has not been called, or "
+                            "its last call failed");
     return CERTREG_OK;
 }
