@@ -141,7 +141,10 @@ def inputs_of(X: object) -> np.ndarray:
     if values.ndim > 1 and not len(values):
         raise ValueError(f"X has shape {values.shape}; it must have at least one row")
     if values.ndim < 2 or not values.size:
-        raise ValueError(f"X has shape {values.shape}; it must be (rows, features), or more")
+        remedy = "X[None], or X.iloc[[0]] of a DataFrame, has one row"
+        raise ValueError(
+            f"X has shape {values.shape}; it must be (rows, features), or more: {remedy}"
+        )
     return values
 
 
@@ -327,7 +330,11 @@ def outputs_of(model: Function, x: np.ndarray, columns: int) -> np.ndarray:
     if answer.shape != wanted and (answer.shape != (count,) or columns != 1):
         remedy = ""
         if answer.ndim == 2 and len(answer) == count:
-            remedy = f": for {answer.shape[1]} numbers in a row give outputs={answer.shape[1]}"
+            got = answer.shape[1]
+            remedy = f": for {got} numbers in a row give outputs={got}"
+            if got % 2 == 0:
+                pairs = "a cosine and a sine" if got == 2 else f"{got // 2} of cosine and sine"
+                remedy += f", for {pairs} outputs={got // 2} and kind='angle_pair'"
         raise ValueError(
             f"the model returned shape {answer.shape}; it must be {wanted}, by the arguments "
             f"outputs and kind{remedy}"

@@ -34,7 +34,7 @@ class MissingCell(ValueError):
         self.column, self.row = column, row
         super().__init__(
             f"{column} is missing in row {label}: give X[keep], rows[keep] with the rows that lack "
-            "nothing"
+            "nothing, keep = X.notna().all(axis=1) of a DataFrame"
         )
 
 

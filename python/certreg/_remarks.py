@@ -67,6 +67,18 @@ def named(which: np.ndarray, names: Names) -> list[str]:
     return [names[j] if names else f"feature {j}" for j in np.flatnonzero(which).tolist()]
 
 
+def output_remark(sampling: Sampling, questions: Sequence[Question]) -> str:
+    """A text with the outputs that no question is about; empty if there is none."""
+    left = set(range(sampling.outputs))
+    for question in questions:
+        first = max(0, question.output)  # ALL_OUTPUTS begins at 0
+        left -= set(range(first, first + question.outputs_of(sampling.outputs)))
+    if not left:
+        return ""
+    names = f"output{'s' if len(left) > 1 else ''} {listed(sorted(left))}"
+    return f"no question is about {names} of {sampling.outputs}: nothing is certified there"
+
+
 def failure_remark(
     errors: Mapping[tuple[int, int], str],
     numbers: np.ndarray,

@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import html
 import math
+import warnings
 from typing import Any, Iterator, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from ._arrays import check_finite, numbers
 from ._covering import Found
 from ._optional import needed
 from ._remarks import abstention_remarks, ceiling_remarks, exact_features, failure_remark
-from ._remarks import missing_remark, named, noise_remark, unbounded_remarks
+from ._remarks import missing_remark, named, noise_remark, output_remark, unbounded_remarks
 from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
@@ -343,15 +344,17 @@ class Rows(HtmlTable):
         Returns
         -------
         list of str
-            The text of a ModelWarning; a text about features without noise; a text about missing
-            cells; for each question a text if at least half of the radii at the largest sigma are
-            as long as this sigma allows; for each sigma and question a text if nothing is
-            certified, or no output is bounded because sigma and samples allow no such radius; and a
-            text about failed rows, with the first reason. Features without names are counted from
-            0."""
+            A text about outputs without a question; the text of a ModelWarning; a text about
+            features without noise; a text about missing cells; for each question a text if at least
+            half of the radii at the largest sigma are as long as this sigma allows; for each sigma
+            and question a text if nothing is certified, or no output is bounded because sigma and
+            samples allow no such radius; and a text about failed rows, with the first reason.
+            Features without names are counted from 0."""
         statuses = self.certificates["status"][self.done]
         failed = failure_remark(self.errors, self.numbers, statuses, self.sampling.scale)
-        return [*self._remarks(), *self._abstentions(), *([failed] if failed else [])]
+        others = output_remark(self.sampling, self.questions)
+        texts = [others, *self._remarks(), *self._abstentions(), failed]
+        return [text for text in texts if text]
 
     def _remarks(self) -> list[str]:
         """The remarks without failures."""
@@ -492,7 +495,14 @@ class Rows(HtmlTable):
         level, means = chosen_sigma(structs, *some.shape)
         if labels is None:
             return level, means, left_out
-        errors = np.nanmean(self._errors_of(int(question), labels)[whole], axis=0)
+        each = self._errors_of(int(question), labels)[whole]
+        errors = np.nanmean(each, axis=0)
+        if not (each <= self["tolerance"][whole, :, question]).any():
+            warnings.warn(
+                f"no prediction is within its tolerance of its label (least mean error "
+                f"{np.nanmin(errors):.4g}): have labels the unit of the outputs?",
+                stacklevel=2,
+            )
         truth = labels_of(labels, len(self), self.index)[whole]
         slack *= typical_tolerance(self.questions[question], truth)
         accurate = errors <= np.nanmin(errors) + slack

@@ -85,7 +85,8 @@ class Estimator(Evaluator):
     kind : Output or str, optional
         Kind of all outputs, or a sequence with the kind of each.
     lo, hi : array_like, optional
-        Limits of the outputs, for all outputs or for each; for angles the ends of the turn.
+        Limits of the outputs, for all outputs or for each; for angles the ends of the turn, by
+        default -pi and pi; for degrees give -180 and 180.
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1, to repeat a run; by default a secret one is drawn, which
         info() reports. The model, and everybody who chooses inputs, must not know it.

@@ -67,8 +67,8 @@ class Certificate(_Result, HtmlTable):
     output_lo, output_hi : float
         T(z + delta) stays between them for every delta within the radius.
     radius_l1, radius_l2, radius_linf : float
-        Radii of the largest balls of these norms inside the certified ellipsoid, in units of the
-        input.
+        Radii of the largest balls of these norms inside the certified ellipsoid, for features of
+        one unit. If units differ, the least scale bounds them: use `radius`.
     sigma, tolerance, alpha : float
         The noise level, the tolerance, and alpha after all divisions.
     samples : int
@@ -110,6 +110,21 @@ class Certificate(_Result, HtmlTable):
     constraints: Constraint
     limiting_side: Side  # 0: none
     input: int
+
+    def __str__(self) -> str:
+        if self.status != Status.OK:
+            return f"no certificate: {self.status.name}"
+        if not self.radius > 0:
+            return f"nothing is proved at tolerance {self.tolerance:g} and sigma {self.sigma:g}"
+        center = "its prediction" if self.center == Center.PREDICTION else "its value at the input"
+        place = f"within {self.tolerance:g} of {center}"  # a vector, or centered on the true mean
+        if math.isfinite(self.output_lo) or math.isfinite(self.output_hi):
+            place = f"between {self.output_lo:g} and {self.output_hi:g}"
+        statistic = self.statistic.name.lower().replace("_", " ")
+        return (
+            f"the smoothed {statistic} stays {place} for every shift with a norm "
+            f"below {self.radius:g}, each feature divided by its scale (alpha {self.alpha:g})"
+        )
 
     @property
     def certified(self) -> bool:

@@ -44,6 +44,7 @@ from .store import Probe, ResumeFile, StoredRun, stored_run
 
 MOST_NAMED = 8  # rows in a message
 MANY = 8  # numbers that are meant for rows if there is one for each
+PER_FEATURE = ": give noise per feature as scale"
 ENDED = Status.MODEL_FAILED  # of a row that ended two processes
 
 
@@ -290,9 +291,12 @@ def _noise_levels(
             f"sigma has {rows} numbers in no order, one for each row of X: labels belong to the "
             "result, as rows.label_errors(labels)"
         )
+    if isinstance(sigma, (str, dict)):
+        raise TypeError(f"sigma must be a number, not {sigma!r}{PER_FEATURE}")
+    different = len(set(each)) == len(each) and 0 < len(each) < LEVELS_OF_A_DOMAIN
+    if not different or (len(each) > 1 and 0 in each):
+        raise ValueError(f"sigma must be one number or several different ones > 0{PER_FEATURE}")
     sigmas = tuple(positive(value, "sigma") for value in each)
-    if len(set(sigmas)) < len(sigmas) or not 0 < len(sigmas) < LEVELS_OF_A_DOMAIN:
-        raise ValueError("sigma must be one number or several different ones")
     if np.ndim(sigma) == 0:
         return sigmas, (int(domain),)
     return sigmas, tuple(int(domain) + 1 + k for k in range(len(sigmas)))

@@ -206,7 +206,7 @@ static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_
     else if (quarter && tolerance > q->period / 4)
         rule = "for a mean on the circle it must not exceed a quarter of a turn";
     else if (q->period > 0 && !(tolerance < q->period / 2))
-        rule = "for an angle it must be below half a turn";
+        rule = "for an angle it must be below half a turn (pi in radians, 180 in degrees)";
     else if (inverse && tolerance == 0 && !q->bounds_output && !q->uses_order_statistics &&
              !has_range(v, q))
         rule = "give the largest tolerance to try, or declare model.lo and model.hi";

@@ -31,7 +31,37 @@ def test_rows_are_certificates_one_by_one():
         list(several)
 
 
+def test_a_certificate_is_a_sentence():
+    c = rows_of(x=X[:1], questions=0.5).certificate(0)
+    ends = f"between {c.output_lo:g} and {c.output_hi:g} for every shift with a norm below"
+    assert str(c).startswith(f"the smoothed median stays {ends} {c.radius:g}, each feature divided")
+    bounds = rows_of(x=X[:1], questions=0, radius=0.01).certificate(0)
+    assert f"between {bounds.output_lo:g} and {bounds.output_hi:g} for" in str(bounds)
+    vector = Question(9, output=-1)
+    both = rows_of(lambda x: x[:, :2], X[:1], questions=vector, outputs=2).certificate(0)
+    assert "within 9 of its prediction for every shift with a norm below" in str(both)
+    tight = rows_of(x=X[:1], questions=1e-6).certificate(0)
+    assert str(tight) == "nothing is proved at tolerance 1e-06 and sigma 0.25"
+    failed = rows_of(lambda x: np.nan * x[:, 0], X[:1], check=False).certificate(0)
+    assert str(failed) == "no certificate: NOT_FINITE"
+
+
 # ---- remarks
+def test_outputs_without_a_question_are_named():
+    f = lambda x: x[:, :3]  # noqa: E731
+    text = "no question is about output{} of 3: nothing is certified there"
+    for asked, left in ((9, "s 1, 2"), ([Question(9), Question(9, output=2)], " 1")):
+        assert rows_of(f, X[:3], questions=asked, outputs=3).remarks()[0] == text.format(left)
+    whole = rows_of(f, X[:3], questions=Question(9, output=-1), outputs=3)
+    assert "no question" not in str(whole)
+
+
+def test_labels_in_another_unit_are_suspected():
+    rows = rows_of(x=X[:5], questions=0.5)
+    with pytest.warns(UserWarning, match="have labels the unit of the outputs"):
+        rows.choose_sigma(labels=1000 + rows.prediction)
+
+
 @parametrize(
     "more",
     {},

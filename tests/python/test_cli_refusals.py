@@ -145,7 +145,7 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     ("--bonferroni 1e12", re.escape("--alpha divided by bonferroni is 5e-14; it")),
     (
         "--angle deg --tolerance 200",
-        "--tolerance is 200; for an angle it must be below half a turn",
+        re.escape("it must be below half a turn (pi in radians, 180 in degrees)"),
     ),
     ("--serve 1e10,.1", re.escape("--serve is 1e+10; it must not exceed 1e9")),
     (

@@ -249,7 +249,8 @@ TABLE = [
         (ValueError, "sigma is .*; it must be positive", rows, dict(sigma=s))
         for s in (0, -1, math.nan, math.inf)
     ),
-    (ValueError, "several different ones", rows, dict(sigma=[0.25, 0.25])),
+    (ValueError, "several different .*: give noise per", rows, dict(sigma=[0.25, 0.25])),
+    (TypeError, "not {'a': 1}: give noise per feature as scale", rows, dict(sigma={"a": 1})),
     (ValueError, "one number or several", rows, dict(sigma=[])),
     (ValueError, "questions is empty", rows, dict(questions=[])),
     (ValueError, "tolerance", rows, dict(questions=0)),
@@ -464,7 +465,7 @@ def test_statuses(status, call):
     "sentence, f",
     ("returned .*; it must return real numbers", lambda x: ["a"] * len(x)),
     ("returned .*; it must return real numbers", lambda x: model(x) + 1j),
-    ("by the arguments outputs and kind: .* give outputs=2", lambda x: x[:, :2]),
+    ("kind: .* outputs=2, .* outputs=1 and kind='angle_pair'", lambda x: x[:, :2]),
     ("by the arguments outputs and kind;", lambda x: x[1:, :1].sum()),
     (r"the model returned shape \(4, 3\)", lambda x: x),
     ("the model raised SystemExit: 3", lambda x: sys.exit(3)),
