@@ -1,9 +1,12 @@
 """wheels.py: checks the wheels that make wheels has written to dist/: name, tag, size, contents,
-and the processor and system of the library inside. The one of this machine certifies; a program
-runs with the library of the aarch64 one where an emulator is installed."""
+RECORD, and the processor and system of the library inside. The one of this machine certifies; a
+program runs with the library of the aarch64 one where an emulator is installed."""
 
 from __future__ import annotations
 
+import base64
+import csv
+import hashlib
 import pathlib
 import shutil
 import subprocess
@@ -38,6 +41,17 @@ def tell(name: str, wrong: object) -> None:
     print(f"not ok {name}: {wrong}" if wrong else f"ok {name}")
 
 
+def unlike_record(wheel: zipfile.ZipFile) -> list[str]:
+    """Returns the files that RECORD lacks, has too many or has with another hash or size."""
+    (record,) = (name for name in wheel.namelist() if name.endswith(".dist-info/RECORD"))
+    found = [[record, "", ""]]
+    for name in set(wheel.namelist()) - {record}:
+        digest = base64.urlsafe_b64encode(hashlib.sha256(wheel.read(name)).digest()).decode()
+        found.append([name, "sha256=" + digest.rstrip("="), str(len(wheel.read(name)))])
+    rows = list(csv.reader(wheel.read(record).decode().splitlines()))
+    return sorted(row[0] for row in found + rows if found.count(row) != 1 or rows.count(row) != 1)
+
+
 def check(path: pathlib.Path, platform: str) -> None:
     library, magic, (place, processor) = WHEELS[platform]
     with zipfile.ZipFile(path) as wheel:
@@ -48,6 +62,7 @@ def check(path: pathlib.Path, platform: str) -> None:
         wanted = {f"certreg/lib/{library}"}
         code = wheel.read(f"certreg/lib/{library}") if inside == wanted else b""
         sources = {str(p.relative_to(ROOT / "python")) for p in ROOT.glob("python/certreg/**/*.py")}
+        tell(f"{platform}: RECORD", unlike_record(wheel))
         tell(f"{platform}: its tag", tags != [f"Tag: py3-none-{platform}"] and tags)
         tell(f"{platform}: the package and {library} alone", (inside ^ wanted) | (sources - names))
     at = int.from_bytes(code[60:64], "little") if place is None else place

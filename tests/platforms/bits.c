@@ -6,6 +6,7 @@
 #include "platforms/platform.h"
 #include "record/record_view.h"
 #include "support/test_numbers.h"
+#include <certreg/backend.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 #include <float.h>
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static certreg_backend *backend; /* draws and sums the noise */
 
 static void print_bits(const char *name, size_t number, uint64_t value)
 {
@@ -77,7 +80,7 @@ static void free_arrays(arrays *a)
 static void print_sweep(size_t i, const cr_noise *noise, const arrays *a)
 {
     const struct shape *s = shapes + i;
-    certreg_backend *b = cr_backend_default();
+    certreg_backend *b = backend;
     const size_t count = s->count - s->count % BLOCKS;
     const cr_sweep_sizes sizes = {.inputs = s->inputs,
                                   .sample_span = s->count,
@@ -106,7 +109,7 @@ static void print_shape(size_t i)
                             .level = s->level,
                             .inputs = s->inputs,
                             .clean_first = s->first == 0};
-    certreg_backend *b = cr_backend_default();
+    certreg_backend *b = backend;
     arrays a = arrays_of(s);
     const size_t length = s->count / BLOCKS, sums = BLOCKS * s->inputs;
     b->ops->draw(b, &noise, &(cr_draw){a.z, a.step, s->first, s->count, a.x});
@@ -266,16 +269,21 @@ static void print_question(size_t i)
     print_bits("digest-of-input", i, cr_input_digest(z, i & 1 ? z : NULL, i + 1));
 }
 
-int platform_bits(const char *record)
+int platform_bits(const char *record, int threads)
 {
+    certreg_error why = {.struct_size = sizeof why};
+    backend = cr_backend_default();
+    if (threads && certreg_backend_open_cpu(threads, &why, &backend))
+        return fprintf(stderr, "%s\n", why.text), 1;
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 8};
     const float zero[8] = {0}, one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     float x[8];
-    certreg_backend *b = cr_backend_default();
+    certreg_backend *b = backend;
     b->ops->draw(b, &noise, &(cr_draw){zero, one, 0, 1, x});
     for (size_t j = 0; j < 8; j++) print_bits("point", j, cr_bits_of_float(x[j]));
     for (size_t i = 0; i < SHAPES; i++) print_shape(i);
     for (size_t i = 0; i < 3; i++) print_filter(i, i == 2 ? 784 : 5 + 16 * i, 9 + 30 * i);
     for (size_t i = 0; i < 8; i++) print_question(i);
+    if (threads) certreg_backend_close(backend);
     return print_record(record);
 }
