@@ -32,7 +32,7 @@ $(descriptions:%=$(O)/%): pkgconfig/fill.sh pkgconfig/install.mk include/certreg
 $(O)/pkgconfig/%.pc: pkgconfig/%.pc.in
 $(O)/cmake/certreg/%.cmake: pkgconfig/%.cmake.in
 
-.PHONY: install uninstall dist distcheck release
+.PHONY: install uninstall dist deb distcheck release
 #: Install
 install: all ## Install libraries, headers, documentation, and what pkg-config and CMake read
 	@$(installed) bash pkgconfig/install.sh
@@ -40,6 +40,8 @@ uninstall: ## Remove what install put there
 	@$(installed) bash pkgconfig/uninstall.sh
 dist: ## Pack the sources into dist/libcertreg-VERSION.tar.gz; DIRTY=1: changes as well
 	@VERSION=$(VERSION) DISTDIR=$(call word_of,$(DISTDIR)) DIRTY=$(DIRTY) bash pkgconfig/dist.sh
+deb: dist ## Build Debian packages of what dist packs, in dist/debian/; after make deps-all
+	@VERSION=$(VERSION) DISTDIR=$(call word_of,$(DISTDIR)) JOBS=$(jobs) bash pkgconfig/deb.sh
 distcheck: ## Build, test, install and use what dist packs, in an empty folder
 	@bash tests/consumers/dist.sh
 release: ## Write tarball, sdist and wheel of the commit to dist/, and test each of them

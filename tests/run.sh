@@ -178,6 +178,7 @@ elif [ "$MODE" = heavy ]; then
     start "law of the noise" env NOISE_DRAWS=1000 "$OBJ/tests/unit_grid_rounding_law"
     start wheel bash tests/wheel.sh
     start dist env DIRTY=1 bash tests/consumers/dist.sh
+    start debian env DIRTY=1 bash tests/debian.sh
     export HOSTILE_FILES=2000
     python_tests tests/python
     python_tests tests/python/heavy
