@@ -107,18 +107,29 @@ def trial(case: Case, samples: int, number: int) -> dict[str, Any]:
 
 # ---- the experiment
 def compute(settings: Settings) -> None:
-    summaries = {}
+    flat: list[dict[str, Any]] = []
     with concurrent.futures.ThreadPoolExecutor(settings.jobs) as pool:
         for case in cases(settings):
             print(f"  {case.name}, {settings.size.trials} trials", flush=True)
             keys = [(n, t) for n in settings.size.numbers for t in range(settings.size.trials)]
             rows = list(pool.map(lambda key: trial(case, *key), keys))
-            summaries[case.name] = summary(settings, rows)
-    flat = [{"case": name, **line} for name, lines in summaries.items() for line in lines]
+            flat += [{"case": case.name, **line} for line in summary(settings, rows)]
     tables.write_csv(settings.path("convergence_summary.csv"), flat)
     with figures.where_possible():
-        for name, lines in summaries.items():
-            _plot(settings.figure(f"convergence_{name}"), lines)
+        draw(settings)
+
+
+def draw(settings: Settings) -> None:
+    """The figures of convergence_summary.csv."""
+    for name, lines in _by_case(settings).items():
+        _plot(settings.figure(f"convergence_{name}"), name, lines)
+
+
+def _by_case(settings: Settings) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in tables.read_csv(settings.path("convergence_summary.csv")):
+        found.setdefault(line["case"], []).append(line)
+    return found
 
 
 def summary(settings: Settings, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -152,10 +163,13 @@ def summary(settings: Settings, rows: list[dict[str, Any]]) -> list[dict[str, An
     return lines
 
 
-def _plot(path: Any, lines: list[dict[str, Any]]) -> None:
+def _plot(path: Any, name: str, lines: list[dict[str, Any]]) -> None:
     numbers = [line["samples"] for line in lines]
-    labels = ("variance C", "κ = σ ‖∇g‖", "radius / that at the last N")
-    variance, kappa, radius = figures.panels(labels, "samples N", 8.6)
+    labels = ("variance C", "κ = σ ‖∇g‖", "radius / radius at the last N")
+    every = variance, kappa, radius = figures.panels(labels, "samples N, of one image", 9.0)
+    network, sigma = name.rsplit("_", 1)
+    for ax, what in zip(every, ("variance of the outputs", "slope of the mean output", "radii")):
+        ax.set_title(f"{network}, σ = {sigma}: {what} by samples")
     for ax, key, power in ((variance, "variance", 1.0), (kappa, "theta", 0.5)):
         mean = np.array([line[key] for line in lines])
         spread = lines[-1]["theta_centered" if key == "theta" else key]
@@ -169,7 +183,7 @@ def _plot(path: Any, lines: list[dict[str, Any]]) -> None:
         ratio = [line[f"{method.name}, ratio"] for line in lines]
         if not np.isnan(ratio[-1]):
             radius.plot(numbers, ratio, marker="o", label=method.name)
-    for ax in (variance, kappa, radius):
+    for ax in every:
         ax.set_xscale("log")
         legend_above(ax)
     figures.save(radius, path)
@@ -188,9 +202,8 @@ COLUMNS = {
 
 
 def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
-    lines, references = tables.read_csv(settings.path("convergence_summary.csv")), []
-    for name in dict.fromkeys(line["case"] for line in lines):
-        own = [line for line in lines if line["case"] == name]
+    by_case, references = _by_case(settings), []
+    for name, own in by_case.items():
         radii = _known(own[-1])
         references.append([f"`{name}`", *_reference(own[-1])])
         columns = {**COLUMNS, **{method: f"{method}, ratio" for method in radii}}
@@ -198,7 +211,8 @@ def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
             cells = {title: _percent(line[key]) for title, key in columns.items()}
             beside.add("convergence", [{"case": name, "N": f"{line['samples']:.0f}", **cells}])
     heading = ["case", "C", "κ", *(method.name for method in RADII)]
-    known = [line["theta_differs"] for line in lines if line["theta_differs"] > 0]
+    known = [line["theta_differs"] for own in by_case.values() for line in own]
+    known = [differs for differs in known if differs > 0]
     away = max(known, default=math.nan)
     return {
         "references": tables.markdown(heading, references),

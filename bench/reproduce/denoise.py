@@ -1,5 +1,5 @@
-"""What a denoiser in front gains for networks that were not trained under noise, and for networks
-that were."""
+"""What a denoiser in front gains for networks that were not trained under noise, for networks that
+were, and for networks that were trained behind it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from certreg.models import OnnxModel
 from . import digits, methods, rotation, slant, sweep, tables
 from .settings import FULL, LEAST, MODELS, QUICK, Settings
 
-NETWORKS = dict(rotation_clean=rotation, slant_clean=slant, rotation=rotation, slant=slant)
+BEHIND = "_behind"  # a network that was trained further behind DENOISER, and is only used there
+NETWORKS = {
+    "rotation_clean": rotation,
+    "rotation_behind": rotation,
+    "slant_clean": slant,
+    "slant_behind": slant,
+    "rotation": rotation,
+    "slant": slant,
+}
 SAMPLES = 1000  # of each image and noise level, as certificates have them by default
 LOWEST = 0.12  # noise level; below all radii are shorter
 DENOISER = MODELS / "denoiser.onnx"
@@ -48,10 +56,11 @@ def _fronts(settings: Settings, network: str) -> Iterator[tuple[str, Models]]:
     levels = [sigma for sigma in settings.size.sigmas if sigma >= LOWEST]
     turned, source = NETWORKS[network] is rotation, MODELS / f"{network}.onnx"
     opened: Callable[[Any], Any] = rotation.Directions if turned else OnnxModel
-    inputs = digits.unlabelled(settings.mnist, SIZES[settings.size], turned)
-    model = opened(str(source))
-    yield "none", [(levels, model)]
-    yield "linear", _linear(model, inputs, levels)
+    if not network.endswith(BEHIND):
+        inputs = digits.unlabelled(settings.mnist, SIZES[settings.size], turned)
+        model = opened(str(source))
+        yield "none", [(levels, model)]
+        yield "linear", _linear(model, inputs, levels)
     joined = settings.path(f"denoise_{network}.onnx")
     join_denoiser(DENOISER, source, joined)
     yield "trained", [(levels, opened(str(joined)))]
@@ -74,6 +83,7 @@ def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
     error."""
     heading = ("network", "denoiser", "radius", "useful radius", "σ", "error there")
     rows = tables.read_csv(settings.path("denoise_summary.csv"))
+    beside.add("denoise", rows)
     lines = []
     for network, front in dict.fromkeys((row["network"], row["front"]) for row in rows):
         own = [row for row in rows if (row["network"], row["front"]) == (network, front)]

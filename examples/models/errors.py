@@ -4,8 +4,8 @@
     python3 errors.py MNIST_DIR [--time] [FILE.onnx ...]
 
 The files default to all of this folder. Every network reads the same noise, and every rotation
-network the same turned images. --time prints the time per row, too. Needs torch, numpy and
-onnxruntime.
+network the same turned images; *_behind.onnx read what the denoiser makes of them. --time prints
+the time per row, too, without a denoiser. Needs torch, numpy and onnxruntime.
 """
 
 import argparse
@@ -20,6 +20,8 @@ from tasks import Rotation, Slant
 
 SIGMAS = (0.0, 0.03, 0.06, 0.12, 0.25, 0.35, 0.5, 0.75)
 ROWS = 1000
+FOLDER = pathlib.Path(__file__).parent
+DENOISER = FOLDER / "denoiser.onnx"
 
 
 def session(path, threads=1):
@@ -31,8 +33,8 @@ def session(path, threads=1):
 
 def answers(network, images):
     """The outputs for images [N, 1, 28, 28]."""
-    rows = images.reshape(len(images), -1).numpy()
-    name = network.get_inputs()[0].name
+    entry = network.get_inputs()[0]
+    rows, name = images.reshape(-1, *entry.shape[1:]).numpy(), entry.name
     parts = [network.run(None, {name: rows[at : at + ROWS]})[0] for at in range(0, len(rows), ROWS)]
     return torch.from_numpy(np.concatenate(parts))
 
@@ -42,9 +44,11 @@ def errors(path, task):
     generator = torch.Generator().manual_seed(7)
     clean, target = task.batch(torch.arange(len(task.images)), generator)
     network = session(path)
+    denoiser = session(DENOISER) if pathlib.Path(path).stem.endswith("_behind") else None
     for sigma in SIGMAS:
-        noise = torch.randn(clean.shape, generator=generator)
-        yield sigma, task.error(answers(network, clean + sigma * noise), target)
+        noisy = clean + sigma * torch.randn(clean.shape, generator=generator)
+        seen = answers(denoiser, noisy) if denoiser else noisy
+        yield sigma, task.error(answers(network, seen), target)
 
 
 def report(path, task):
@@ -74,8 +78,7 @@ def main():
     parser.add_argument("--time", action="store_true")
     options = parser.parse_intermixed_args()
     torch.set_num_threads(1)
-    networks = sorted(pathlib.Path(__file__).parent.glob("*.onnx"))
-    files = options.files or [path for path in networks if path.stem != "denoiser"]
+    files = options.files or [path for path in sorted(FOLDER.glob("*.onnx")) if path != DENOISER]
     for path in files:
         report(path, (Slant if path.stem.startswith("slant") else Rotation)(options.mnist, "t10k"))
     for path in files if options.time else []:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnx
+import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
@@ -75,6 +76,22 @@ def export_chain(model, name, path, scale=1.0, bounds=None):
         ends = [graph.constant(n, np.float32(v)) for n, v in zip(("lo", "hi"), bounds)]
         graph.node("Clip", [last, *ends], "y")
     graph.save(name, columns, path)
+
+
+def load_chain(model, path, scale=1.0):
+    """Take the weights from a file of export_chain. Normalisations do nothing at first, and the
+    model is left in the mode in which they keep their statistics."""
+    parts = {c.name: numpy_helper.to_array(c).copy() for c in onnx.load(path).graph.initializer}
+    layers = [layer for layer in model if isinstance(layer, (nn.Conv2d, nn.Linear))]
+    norms = [layer for layer in model if isinstance(layer, nn.BatchNorm2d)]
+    for at, layer in enumerate(layers):
+        factor = 1.0 / scale if layer is layers[-1] else 1.0
+        layer.weight.data = factor * torch.from_numpy(parts[f"w{at}"])
+        bias = layer.bias if isinstance(layer, nn.Linear) else norms[at].bias
+        bias.data = factor * torch.from_numpy(parts[f"b{at}"])
+    for norm in norms:
+        norm.running_var.fill_(1.0 - norm.eps)
+    model.eval()
 
 
 def slice_of(graph, inputs, output, axis, starts, ends, steps=(1,)):

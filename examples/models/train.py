@@ -9,10 +9,13 @@ NETWORK is one of
   rotation_equivariant  a network whose answer turns with the digit, trained without noise
   slant                 reads the slant of an upright digit, under noise
   slant_clean           the same network, trained without noise
+  rotation_behind, slant_behind
+                        the networks trained without noise, trained further behind denoiser.onnx
 
 tasks.py says what is learned, and networks.py has the layers. Every turned digit has a uniform
 angle in [-range, range) degrees. For noise-smoothed use every image is shown twice, each time under
-Gaussian pixel noise of its own sigma, uniform in [0, 0.8].
+Gaussian pixel noise of its own sigma, uniform in [0, 0.8]; a network behind the denoiser sees what
+the denoiser makes of these views.
 
 Loss. With e the error of the angle, sqrt(sin(e/2)^2 + delta^2): close to |e|/2, so that a few large
 errors do not rule, and concave from one mode to another: where a digit reads alike after half a
@@ -28,7 +31,6 @@ README has the times. Prints the absolute error on the test images, by sigma.
 
 import argparse
 import copy
-import pathlib
 import time
 from dataclasses import dataclass
 from typing import Callable
@@ -37,8 +39,8 @@ import torch
 
 import networks
 from data import SLANT_RANGE
-from errors import report
-from export import export_chain, export_equivariant
+from errors import DENOISER, FOLDER, answers, report, session
+from export import export_chain, export_equivariant, load_chain
 from tasks import Rotation, Slant
 
 NOISY = 0.8
@@ -67,6 +69,8 @@ class Recipe:
     export: Callable
     sigma_most: float
     steps: int
+    start: str = ""  # the network that is trained further, behind the denoiser
+    rate: float = 3e-3
 
 
 RECIPES = {
@@ -75,6 +79,10 @@ RECIPES = {
     "rotation_equivariant": Recipe(Rotation, equivariant_network, export_equivariant, 0.0, 3000),
     "slant": Recipe(Slant, slant_network, export_slant, NOISY, 6000),
     "slant_clean": Recipe(Slant, slant_network, export_slant, 0.0, 6000),
+    "rotation_behind": Recipe(
+        Rotation, rotation_network, export_chain, NOISY, 600, "rotation_clean", 5e-4
+    ),
+    "slant_behind": Recipe(Slant, slant_network, export_slant, NOISY, 3000, "slant_clean", 1e-3),
 }
 
 
@@ -84,10 +92,21 @@ def noisy_views(clean, sigma_most):
     return torch.cat((clean, clean)) + sigma * torch.randn(2 * len(clean), 1, 28, 28)
 
 
-def loss_of(model, task, options, sigma_most):
+def started(recipe):
+    """The network as it is before the training."""
+    model = recipe.network()
+    if recipe.start:
+        load_chain(model, FOLDER / f"{recipe.start}.onnx", getattr(recipe.task, "UNIT", 1.0))
+    return model
+
+
+def loss_of(model, task, options, recipe, denoiser):
     """The loss of one batch."""
+    sigma_most = recipe.sigma_most
     clean, target = task.batch(torch.randint(len(task.images), (options.batch,)))
     noisy = noisy_views(clean, sigma_most) if sigma_most > 0.0 else clean
+    if denoiser:
+        noisy = answers(denoiser, noisy).view_as(noisy)
     with torch.autocast("cpu", torch.bfloat16, enabled=not options.full_precision):
         y = model(noisy)
     y = y.float()
@@ -104,8 +123,9 @@ def follow(average, model, keep):
         mean.copy_(now if not now.is_floating_point() else keep * mean + (1.0 - keep) * now)
 
 
-def train(model, task, options, sigma_most):
+def train(model, task, options, recipe):
     """The model with the averaged weights."""
+    denoiser = session(DENOISER, options.threads) if recipe.start else None
     average = copy.deepcopy(model)
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.rate, weight_decay=0.02)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -113,7 +133,7 @@ def train(model, task, options, sigma_most):
     )
     began, total = time.time(), 0.0
     for step in range(options.steps):
-        loss = loss_of(model, task, options, sigma_most)
+        loss = loss_of(model, task, options, recipe, denoiser)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -133,7 +153,7 @@ def arguments():
     parser.add_argument("--out", help="default: NETWORK.onnx beside this file")
     parser.add_argument("--steps", type=int, help="default: as in the README")
     parser.add_argument("--batch", type=int, default=256)
-    parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--rate", type=float, help="default: RECIPES")
     parser.add_argument(
         "--agree", type=float, default=0.5, help="weight of the agreement between two noisy views"
     )
@@ -142,7 +162,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--full-precision", action="store_true", help="no bfloat16 in the training")
     options = parser.parse_args()
-    options.out = options.out or pathlib.Path(__file__).with_name(f"{options.network}.onnx")
+    options.out = options.out or FOLDER / f"{options.network}.onnx"
     return options
 
 
@@ -155,11 +175,12 @@ def main():
     options = arguments()
     recipe = RECIPES[options.network]
     options.steps = options.steps or recipe.steps
+    options.rate = options.rate or recipe.rate
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    model = recipe.network()
+    model = started(recipe)
     print("parameters", sum(p.numel() for p in model.parameters()))
-    model = train(model, task_of(recipe, options, "train"), options, recipe.sigma_most)
+    model = train(model, task_of(recipe, options, "train"), options, recipe)
     recipe.export(model, options.network, options.out)
     report(options.out, task_of(recipe, options, "t10k"))
 
