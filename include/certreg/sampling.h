@@ -91,7 +91,8 @@ certreg_estimator_import(certreg_estimator *, const void *buffer, size_t bytes);
  *  learns the time of the answers from earlier calls; until it is known, half of the
  *  time is reserved for them. The levels of certreg_certify_sigmas divide the time
  *  evenly.
- *  @param seconds  from now on; 0: no deadline; below 0: it has passed already
+ *  @param seconds  from now on; 0 or below: it has passed already; INFINITY: no
+ *                  deadline, as in a new estimator
  *  @return CERTREG_OK; CERTREG_E_INVALID (NaN)  @par Source theory 5.1 */
 CERTREG_API certreg_status
 certreg_estimator_set_deadline(certreg_estimator *, double seconds);

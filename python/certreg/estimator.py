@@ -555,14 +555,14 @@ class Estimator(Evaluator):
             raise TypeError(text) from None
         self._call("import", data, len(data))
 
-    def set_deadline(self, seconds: float) -> None:
+    def set_deadline(self, seconds: float | None) -> None:
         """Set a deadline for sampling and answers.
 
         Parameters
         ----------
-        seconds : float
-            Seconds from now; 0: no deadline."""
-        self._call("set_deadline", number(seconds, "seconds"))
+        seconds : float or None
+            Seconds from now; 0 or below: it has passed already; None: no deadline."""
+        self._call("set_deadline", math.inf if seconds is None else number(seconds, "seconds"))
 
     def cancel(self) -> None:
         """Stop the running or next call after its batch. Any thread may call it."""
