@@ -215,7 +215,7 @@ TEST_TIMES(baselines_refuse_output_bounds_and_forecasts, 3)
     c = kit_ask(e, 0, q);
     size_t level = 1;
     double mean = 0;
-    ck_assert_int_eq(certreg_choose_sigma(&c, 1, 1, &mean, &level), CERTREG_OK);
+    ck_assert_int_eq(certreg_choose_sigma(&c, 1, 1, NULL, &mean, &level), CERTREG_OK);
     ck_assert_double_gt(mean, 0);
 }
 

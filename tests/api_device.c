@@ -34,7 +34,7 @@ TEST_TIMES(device_certificates_are_those_of_the_cpu, 3)
     const certreg_plan p = plan_of(SAMPLES);
     size_t host, bytes = 0;
     const size_t taken = emulated()->taken;
-    ck_assert_int_eq(certreg_estimator_size(backend, &m, &p, &host, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(backend, &m, &p, NULL, &host, &bytes), CERTREG_OK);
     ck_assert_uint_eq(taken - before, bytes);
     const uint64_t inputs = _i ? 1 : 2; /* a later one on the same handles */
     for (uint64_t number = 0; number < inputs; number++) {

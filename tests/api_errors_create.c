@@ -77,8 +77,11 @@ TEST_ROWS(create_names_the_field_that_it_refuses, creation)
     ck_assert_int_eq(certreg_estimator_create(NULL, &r.model, &r.plan, NULL, &e), s->status);
     if (s->offset == OF_PLAN(memory)) return;
     size_t bytes = 1; /* size and create agree */
-    ck_assert_int_eq(certreg_estimator_size(NULL, &r.model, &r.plan, &bytes, NULL), s->status);
+    why.text[0] = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &r.model, &r.plan, &why, &bytes, NULL),
+                     s->status);
     ck_assert_uint_eq(bytes, 0);
+    check_sentence(&why, s);
 }
 
 TEST(create_refuses_empty_or_half_open_ranges)
@@ -146,9 +149,12 @@ TEST(create_names_null_arguments)
     KIT_SAYS(&why, "plan");
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, NULL), CERTREG_E_INVALID);
     KIT_SAYS(&why, "out");
-    ck_assert_int_eq(certreg_estimator_size(NULL, NULL, &p, &bytes, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, NULL, &bytes, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_size(NULL, NULL, &p, &why, &bytes, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "model");
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, NULL, &why, &bytes, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "plan");
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &why, NULL, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "bytes is NULL");
     ck_assert_int_eq(certreg_solver_create(NULL, NULL, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, NULL), CERTREG_E_INVALID);
 }

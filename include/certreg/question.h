@@ -305,14 +305,15 @@ CERTREG_API certreg_status certreg_certify_sigmas(
  *  @param certificates  inputs*levels elements, input by input, stepped by
  *                       certificates[0].struct_size; level k has the same sigma
  *                       for every input
+ *  @param why           receives the error, or NULL
  *  @param mean_radius   NULL, or receives levels numbers
  *  @param level         receives its index
  *  @return CERTREG_OK; CERTREG_E_INVALID (a level with different sigmas, two levels
- *          with one sigma, a certificate that failed)
+ *          with one sigma, a certificate that failed); CERTREG_E_VERSION
  *  @par Threads any  @par Source theory 1.7 */
 CERTREG_API certreg_status certreg_choose_sigma(
     const certreg_certificate *certificates, size_t inputs, size_t levels,
-    double *mean_radius, size_t *level);
+    certreg_error *why, double *mean_radius, size_t *level);
 
 /** A forecast of the number of samples for a target radius, without a guarantee. */
 typedef struct certreg_forecast {

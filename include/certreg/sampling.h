@@ -125,9 +125,11 @@ certreg_estimator_info(certreg_estimator *, certreg_run *out);
  *  digest. Different digests mean different questions; equal digests are no proof
  *  against intent. A question has the same digest in all versions and on every
  *  platform.
+ *  @param why     receives the error, or NULL
+ *  @param digest  0 after a failure
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_VERSION  @par Threads any */
-CERTREG_API certreg_status
-certreg_question_digest(const certreg_question *question, uint64_t *digest);
+CERTREG_API certreg_status certreg_question_digest(
+    const certreg_question *question, certreg_error *why, uint64_t *digest);
 
 #ifdef __cplusplus
 }

@@ -259,11 +259,12 @@ class Estimator(Evaluator):
             self._made(status, why)
 
     def _create(self, m: S.Model, p: S.Plan) -> None:
-        size, why, given = size_t(), S.Error(), (self._backend, C.byref(m), C.byref(p))
-        if not lib.certreg_estimator_size(*given, C.byref(size), None):  # else create fails too
-            self._memory.append(Memory(size.value))
-            p.memory, p.memory_bytes = self._memory[0].address, size.value
-        self._made(lib.certreg_estimator_create(*given, C.byref(why), C.byref(self._handle)), why)
+        size, why = size_t(), S.Error()
+        given = self._backend, C.byref(m), C.byref(p), C.byref(why)
+        self._made(lib.certreg_estimator_size(*given, C.byref(size), None), why)
+        self._memory.append(Memory(size.value))
+        p.memory, p.memory_bytes = self._memory[0].address, size.value
+        self._made(lib.certreg_estimator_create(*given, C.byref(self._handle)), why)
 
     def _free(self) -> None:
         attacks = getattr(self, "_attacks", None)

@@ -407,8 +407,8 @@ def question_digest(question: Asked) -> int:
 
 
 def _digest_of(struct: S.Question) -> int:
-    digest = u64()
-    check(lib.certreg_question_digest(C.byref(struct), C.byref(digest)))
+    digest, why = u64(), S.Error()
+    check(lib.certreg_question_digest(C.byref(struct), C.byref(why), C.byref(digest)), why)
     return int(digest.value)
 
 

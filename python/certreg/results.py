@@ -554,10 +554,7 @@ def chosen_sigma(
     structs: "C.Array[S.Certificate]", inputs: int, levels: int
 ) -> tuple[int, list[float]]:
     """choose_sigma for a flat array of structs, beginning with all levels of the first input."""
-    means, level = (f64 * max(levels, 1))(), size_t()
-    why = S.Error(
-        text=b"give certificates that did not fail, with the same noise levels for every "
-        b"input, all different"
-    )
-    check(lib.certreg_choose_sigma(structs, inputs, levels, means, C.byref(level)), why)
+    means, level, why = (f64 * max(levels, 1))(), size_t(), S.Error()
+    given = structs, inputs, levels, C.byref(why)
+    check(lib.certreg_choose_sigma(*given, means, C.byref(level)), why)
     return int(level.value), list(means[:levels])

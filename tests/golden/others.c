@@ -4,6 +4,7 @@
 #include <certreg/interval.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static int sampled(uint64_t noise_id)
 static int print_certificate(const certreg_question *q, const certreg_certificate *c)
 {
     uint64_t digest;
-    if (certreg_question_digest(q, &digest)) return 1;
+    if (certreg_question_digest(q, NULL, &digest)) return 1;
     printf("digest %llx\ncertificate %d %d %d %llu", (unsigned long long)digest, c->status,
            c->outcome, c->stop, (unsigned long long)c->samples);
     const double numbers[] = {c->radius,      c->prediction, c->estimate,
