@@ -346,8 +346,8 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
         std::vector<unsigned char> bytes(count);
         return call(certreg_estimator_export, bytes.data(), &count), bytes;
     }
-    /** From now on, such as 8ms. 0 or below: it has passed already. Infinity seconds, as
-     *  a duration<double>: no deadline. */
+    /** From now on, such as 8ms. 0 or below: it has passed already. An infinite
+     *  duration<double>: no deadline. */
     void set_deadline(std::chrono::duration<double> from_now)
     {
         call(certreg_estimator_set_deadline, from_now.count());

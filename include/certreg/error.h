@@ -39,8 +39,7 @@ enum certreg_status_code {
     CERTREG_E_WRONG_STATE = 8,    /* before begin; a gap in the record; too few samples;
                                      a number of samples, or looks, that an earlier
                                      answer may have chosen; a forked child */
-    CERTREG_E_NO_BACKEND = 9,     /* a module or its libraries are missing, or the C
-                                     library's mathematics is too inaccurate */
+    CERTREG_E_NO_BACKEND = 9,     /* a backend or module is not available */
     CERTREG_E_NO_DEVICE = 10,     /* no such device */
     CERTREG_E_DEVICE_FAILED = 11, /* error.model_code has the device's code; the handle
                                      can only be destroyed */
@@ -54,7 +53,9 @@ enum certreg_status_code {
     CERTREG_E_CANCELLED = 16,     /* from sample only; the record is kept. Certify
                                      answers from the recorded samples; see `stop` */
     CERTREG_E_DEADLINE = 17,      /* as CERTREG_E_CANCELLED, at the deadline */
-    CERTREG_E_BUSY = 18           /* another call is running on the handle */
+    CERTREG_E_BUSY = 18,          /* another call is running on the handle */
+    CERTREG_E_PLATFORM = 19       /* a function of the C library, which error.text
+                                     names, errs by more than certificates allow */
 };
 
 /** The error of the last call on a handle. An index that does not apply is -1. */

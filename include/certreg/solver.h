@@ -127,7 +127,7 @@ CERTREG_API size_t certreg_solver_size(void);
  *  @param why   receives the error, or NULL
  *  @param out   receives the solver
  *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_NO_MEMORY;
- *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION; CERTREG_E_NO_BACKEND (libm)
+ *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION; CERTREG_E_PLATFORM
  *  @par Threads any
  *  @par Memory allocates if the plan has no memory */
 CERTREG_API certreg_status certreg_solver_create(
