@@ -347,13 +347,13 @@ CERTREG_API certreg_status certreg_estimator_forecast(
  *  @param certificate  with CERTREG_CENTER_PREDICTION
  *  @param inputs  number of features
  *  @param scale   inputs numbers, as in the model; NULL: all 1
- *  @param z    the certified input, bit for bit. certificate.input reveals another
- *              input, scale or number of inputs. This protects against mistakes, not
- *              against intent
+ *  @param z    the certified input, bit for bit. certificate.input_digest reveals
+ *              another input, scale or number of inputs. This protects against
+ *              mistakes, not against intent
  *  @param to   inputs finite floats, with the bits of z in features of scale 0
  *  @param out  a copy of the certificate, with outcome, radii (rounded down) and
- *              `input` for `to`, so that you can move it again; estimate is NaN. If no
- *              radius is left, it abstains. It may be the certificate itself
+ *              input_digest for `to`, so that you can move it again; estimate is NaN.
+ *              If no radius is left, it abstains. It may be the certificate itself
  *  @param why  receives the error, or NULL
  *  @return CERTREG_OK, even if no radius is left; CERTREG_E_MISMATCH (z, scale or
  *          inputs is not the certificate's); CERTREG_E_INVALID naming the feature, or

@@ -44,9 +44,9 @@ class Certificate(Struct):
     _fields_ = fields(
         (u32, "struct_size"), (i32, "status outcome stop"),
         (f64, "radius prediction estimate output_lo output_hi radius_l1 radius_l2"),
-        (f64, "radius_linf sigma tolerance alpha"), (u64, "samples noise_id question"),
+        (f64, "radius_linf sigma tolerance alpha"), (u64, "samples noise_id question_digest"),
         (i32, "output statistic method center"), (u32, "constraints"), (i32, "limiting_side"),
-        (u64, "input"),
+        (u64, "input_digest"),
     )
 
 

@@ -391,7 +391,7 @@ def structs_of(questions: Sequence[Question]) -> "C.Array[S.Question]":
 
 
 def question_digest(question: Asked) -> int:
-    """Return a 64-bit digest of a question, which certificates have as `question`.
+    """Return a 64-bit digest of a question, which certificates have as `question_digest`.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class Certificate(_Result, HtmlTable):
         Samples in the record, pilot included.
     noise_id : int
         Noise id of the input.
-    question : int
+    question_digest : int
         question_digest of the question.
     output : int
         Index of the output.
@@ -83,7 +83,7 @@ class Certificate(_Result, HtmlTable):
         From the question, with the constraints that were used.
     limiting_side : Side
         The condition that limits the radius; 0 if there is none.
-    input : int
+    input_digest : int
         Digest of z and the scale, for `moved`."""
 
     status: Status
@@ -102,14 +102,14 @@ class Certificate(_Result, HtmlTable):
     alpha: float
     samples: int
     noise_id: int
-    question: int
+    question_digest: int
     output: int
     statistic: Statistic
     method: Method
     center: Center
     constraints: Constraint
     limiting_side: Side  # 0: none
-    input: int
+    input_digest: int
 
     @property
     def certified(self) -> bool:
