@@ -223,7 +223,7 @@ static void certify_together(certreg_estimator *e, const float *z, const float *
     CALL(certreg_certify_sigmas(e, z, (const double[]){0.25, 0.5}, LEVELS, 7, SAMPLES, questions, 1,
                                 level));
     CALL(certreg_choose_sigma(level, 1, LEVELS, NULL, mean_radius, &best));
-    CALL(certreg_move_certificate(level, INPUTS, scale, z, nearby, level, NULL));
+    CALL(certreg_move_certificate(level, INPUTS, scale, z, nearby, NULL, level));
     keep(record, room), keep(each, sizeof each), keep(&all, sizeof all);
     keep(level, sizeof level), keep(mean_radius, sizeof mean_radius), keep(&best, sizeof best);
 }

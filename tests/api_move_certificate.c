@@ -26,7 +26,7 @@ static certreg_certificate moved(const certreg_certificate *c, const float *from
 {
     certreg_certificate out = kit_stale();
     certreg_error why = {.struct_size = sizeof why};
-    const certreg_status status = certreg_move_certificate(c, INPUTS, scale, from, to, &out, &why);
+    const certreg_status status = certreg_move_certificate(c, INPUTS, scale, from, to, &why, &out);
     ck_assert_msg(status == CERTREG_OK, "%s", why.text);
     return out;
 }
@@ -54,7 +54,7 @@ TEST(move_certificate_shortens_radii_by_the_distance)
     ck_assert_double_eq_tol(m.radius_l2, share * c.radius_l2, 1e-14);
     ck_assert_double_eq_tol(m.radius_linf, share * c.radius_linf, 1e-14);
     ck_assert(isfinite(m.output_lo) && isnan(m.estimate) && m.input_digest != c.input_digest);
-    ck_assert_int_eq(certreg_move_certificate(&over, INPUTS, scale, z, near, &over, NULL), 0);
+    ck_assert_int_eq(certreg_move_certificate(&over, INPUTS, scale, z, near, NULL, &over), 0);
     ck_assert_mem_eq(&over, &m, sizeof m); /* over itself */
     m.radius = c.radius, m.radius_l1 = c.radius_l1, m.radius_l2 = c.radius_l2;
     m.radius_linf = c.radius_linf, m.estimate = c.estimate, m.input_digest = c.input_digest;
@@ -148,7 +148,7 @@ TEST_TIMES(move_certificate_rounds_down_at_every_size, 40)
     c.input_digest = input_of(scaled(d, inputs), from);
     for (int k = -4; k < 200; k++) { /* from just below the distance to far beyond it */
         c.radius = (double)t * (1 + ldexp(k, -45)) * (k < 100 ? 1 : pow(1.3, k - 100));
-        ck_assert_int_eq(certreg_move_certificate(&c, inputs, d, from, to, &m, NULL), CERTREG_OK);
+        ck_assert_int_eq(certreg_move_certificate(&c, inputs, d, from, to, NULL, &m), CERTREG_OK);
         const long double left = (long double)c.radius - t;
         ck_assert(m.radius == 0 || (long double)m.radius < left);
         ck_assert((long double)m.radius >= left - 2e-12L * t - 1e-15L * (long double)c.radius);
@@ -162,7 +162,7 @@ static void refused(const certreg_certificate *c, size_t inputs, const float *d,
 {
     certreg_certificate out = kit_stale();
     certreg_error why = {.struct_size = sizeof why};
-    ck_assert_int_eq(certreg_move_certificate(c, inputs, d, from, to, &out, &why), status);
+    ck_assert_int_eq(certreg_move_certificate(c, inputs, d, from, to, &why, &out), status);
     ck_assert_int_eq(why.status, status);
     KIT_SAYS(&why, words);
     ck_assert_msg(kit_is_blank(&out, status), "%s: something is claimed", words);
@@ -256,7 +256,7 @@ TEST(move_certificate_refuses_structs_of_other_sizes)
     refused(&later.known, INPUTS, scale, z, near, CERTREG_E_INVALID, "certificate.struct_size");
     const certreg_certificate c = asked(1.5);
     certreg_certificate *const out = &later.known; /* still of 8 bytes */
-    ck_assert_int_eq(certreg_move_certificate(&c, INPUTS, scale, z, near, out, NULL),
+    ck_assert_int_eq(certreg_move_certificate(&c, INPUTS, scale, z, near, NULL, out),
                      CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_move_certificate(&c, INPUTS, scale, z, near, NULL, NULL),
                      CERTREG_E_INVALID);

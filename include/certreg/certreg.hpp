@@ -443,7 +443,7 @@ inline certreg_certificate move_certificate(
     auto out = make<certreg_certificate>();
     auto why = make<certreg_error>();
     if (d) scale.has(n, "scale");
-    check(certreg_move_certificate(&c, n, d, z.data(), at, &out, &why), &why);
+    check(certreg_move_certificate(&c, n, d, z.data(), at, &why, &out), &why);
     return out;
 }
 #endif

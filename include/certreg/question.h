@@ -351,10 +351,10 @@ CERTREG_API certreg_status certreg_estimator_forecast(
  *              another input, scale or number of inputs. This protects against
  *              mistakes, not against intent
  *  @param to   inputs finite floats, with the bits of z in features of scale 0
+ *  @param why  receives the error, or NULL
  *  @param out  a copy of the certificate, with outcome, radii (rounded down) and
  *              input_digest for `to`, so that you can move it again; estimate is NaN.
  *              If no radius is left, it abstains. It may be the certificate itself
- *  @param why  receives the error, or NULL
  *  @return CERTREG_OK, even if no radius is left; CERTREG_E_MISMATCH (z, scale or
  *          inputs is not the certificate's); CERTREG_E_INVALID naming the feature, or
  *          the field of the certificate; CERTREG_E_VERSION. After a failure `out`
@@ -362,7 +362,7 @@ CERTREG_API certreg_status certreg_estimator_forecast(
  *  @par Threads any  @par Memory does not allocate  @par Source theory 1.9 */
 CERTREG_API certreg_status certreg_move_certificate(
     const certreg_certificate *certificate, size_t inputs, const float *scale,
-    const float *z, const float *to, certreg_certificate *out, certreg_error *why);
+    const float *z, const float *to, certreg_error *why, certreg_certificate *out);
 #endif
 
 #ifdef __cplusplus

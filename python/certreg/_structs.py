@@ -253,7 +253,7 @@ FUNCTIONS = {
         pointer),
     "certreg_estimator_forecast": (i32, pointer, ref(Question), ref(Forecast)),
     "certreg_move_certificate": (i32, ref(Certificate), size_t, pointer, pointer, pointer,
-        ref(Certificate), ref(Error)),
+        ref(Error), ref(Certificate)),
     "certreg_estimator_begin_level": (i32, pointer, pointer, f64, u64, u64),
     "certreg_estimator_sample": (i32, pointer, u64, size_t),
     "certreg_estimator_draw": (i32, pointer, u64, size_t, pointer),

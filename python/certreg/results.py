@@ -153,7 +153,7 @@ class Certificate(_Result, HtmlTable):
         put_placeholders(*ends)
         out, why = S.Certificate(), S.Error()
         given = [None if part is None else part.ctypes for part in (scales, *ends)]
-        struct, results = C.byref(self._struct()), (C.byref(out), C.byref(why))
+        struct, results = C.byref(self._struct()), (C.byref(why), C.byref(out))
         check(lib.certreg_move_certificate(struct, first.size, *given, *results), why)
         return self._of(out)
 

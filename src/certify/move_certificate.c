@@ -110,7 +110,7 @@ static certreg_status read_and_move(const certreg_certificate *certificate, cons
 
 certreg_status certreg_move_certificate(const certreg_certificate *certificate, size_t inputs,
                                         const float *scale, const float *z, const float *to,
-                                        certreg_certificate *out, certreg_error *why)
+                                        certreg_error *why, certreg_certificate *out)
 {
     const cr_move m = {.scale = scale, .z = z, .to = to, .inputs = inputs};
     certreg_error error;

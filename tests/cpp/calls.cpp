@@ -137,7 +137,7 @@ TEST(every_call_gives_what_c_gives)
           certreg_attack_run(attack.get(), &q, &options, there.data(), &out));
     CHECK(shift == there && shift[0] * shift[0] > 0);
     GIVES(certreg::move_certificate(first, kit::input, to, ones),
-          certreg_move_certificate(&first, 3, ones.data(), kit::input, to.data(), &out, nullptr));
+          certreg_move_certificate(&first, 3, ones.data(), kit::input, to.data(), nullptr, &out));
     GIVES(certreg::interval_rule(wanted), certreg_interval_rule(&wanted, nullptr, nullptr, &out));
 }
 

@@ -69,7 +69,7 @@ static int print_moved(const certreg_certificate *c)
 {
     const float to[INPUTS] = {0.3f, -0.2f, 0.2f, 0.7f, -0.45f};
     certreg_certificate m = {.struct_size = sizeof m};
-    if (certreg_move_certificate(c, INPUTS, NULL, input, to, &m, NULL)) return 1;
+    if (certreg_move_certificate(c, INPUTS, NULL, input, to, NULL, &m)) return 1;
     printf("moved %llx", (unsigned long long)m.input_digest), number(m.radius),
         number(m.radius_linf);
     printf("\n");

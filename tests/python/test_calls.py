@@ -345,7 +345,7 @@ ROWS = {
     "moved": row(
         lambda e, q: certified(e, q).moved(Z, [1.125, 0.5, -0.25], [1, 2, 0]),
         CERTIFIED + "float scale[] = {1, 2, 0}, to[] = {1.125, 0.5, -0.25}; "
-        "GOOD(certreg_move_certificate(c, 3, scale, z, to, c, NULL)); " + EACH,
+        "GOOD(certreg_move_certificate(c, 3, scale, z, to, NULL, c)); " + EACH,
         scale=[1, 2, 0],
     ),
     "attack": row(attacked(), attack_in_c()),
