@@ -77,7 +77,7 @@ template <class T> T make() noexcept
 }
 
 /** The exception for every failure: a certreg_error (status, sample, row, output,
- *  model_code, value, text) that is a std::exception too. An index that does not apply
+ *  code, value, text) that is a std::exception too. An index that does not apply
  *  is -1. Copies do not allocate. */
 struct CERTREG_API error : std::exception, certreg_error {
     explicit error(const certreg_error &from) noexcept : certreg_error(from) {}
@@ -275,7 +275,7 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
      *      void f(const certreg_batch &)      as certreg_eval
      *
      *            A number is rounded to float, which the certificate is about. Instead
-     *            of void f may return int: if it is not 0, it is the model_code of
+     *            of void f may return int: if it is not 0, it is the code of
      *            CERTREG_E_MODEL_FAILED. The first two forms receive used rows only, on
      *            the CPU only. A generic lambda counts as the first form.
      *            nullptr: shape.eval, a model in C, or NULL for draw and record */

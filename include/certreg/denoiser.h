@@ -95,7 +95,7 @@ typedef struct certreg_denoiser_facts {
  *  @param why  receives the error, or NULL
  *  @param out  receives the denoiser
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, or the example that is not
- *          finite; CERTREG_E_MODEL_FAILED (read returned non-zero: why->model_code);
+ *          finite; CERTREG_E_MODEL_FAILED (read returned non-zero: why->code);
  *          CERTREG_E_NO_BACKEND (no BLAS module); CERTREG_E_NO_MEMORY;
  *          CERTREG_E_PLATFORM
  *  @par Threads any  @par Memory allocates  @par Source theory 13 */

@@ -27,8 +27,8 @@ enum certreg_status_code {
                                      it */
     CERTREG_E_NO_MEMORY = 2,      /* allocation failed, or a size exceeds any memory */
     CERTREG_E_SMALL_MEMORY = 3,   /* caller's memory or buffer is too small */
-    CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.model_code;
-                                     or certreg_model_check refuses the model */
+    CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.code; or
+                                     certreg_model_check refuses the model */
     CERTREG_E_NOT_FINITE = 5,     /* an output is NaN or infinite, or its row was not
                                      written: error.sample, .row, .output, .value */
     CERTREG_E_OUT_OF_RANGE = 6,   /* an output is outside its declared range: the same
@@ -41,7 +41,7 @@ enum certreg_status_code {
                                      answer may have chosen; a forked child */
     CERTREG_E_NO_BACKEND = 9,     /* a backend or module is not available */
     CERTREG_E_NO_DEVICE = 10,     /* no such device */
-    CERTREG_E_DEVICE_FAILED = 11, /* error.model_code has the device's code; the handle
+    CERTREG_E_DEVICE_FAILED = 11, /* error.code has the device's code; the handle
                                      can only be destroyed */
     CERTREG_E_VERSION = 12,       /* unknown non-zero fields; a record or a module of
                                      another version */
@@ -65,7 +65,8 @@ typedef struct certreg_error {
     int64_t sample;        /* global sample index */
     int64_t row;           /* row within the batch */
     int32_t output;        /* output index */
-    int32_t model_code;    /* what the callback returned */
+    int32_t code;          /* what a callback returned (model, read), CUDA's error, or
+                          10000 plus cuBLAS's; else 0 */
     double value;          /* the offending number */
     char text[256];        /* one UTF-8 sentence, NUL-terminated */
 } certreg_error;

@@ -59,7 +59,7 @@ class DenoiserFacts(Struct):
 
 class Error(Struct):
     _fields_ = fields(
-        (u32, "struct_size"), (i32, "status"), (i64, "sample row"), (i32, "output model_code"),
+        (u32, "struct_size"), (i32, "status"), (i64, "sample row"), (i32, "output code"),
         (f64, "value"), (C.c_char * 256, "text"),
     )
 

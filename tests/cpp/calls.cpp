@@ -212,7 +212,7 @@ TEST(a_denoiser_has_the_bits_of_c)
     CHECK(clean == again);
     const auto fails = [](uint64_t, size_t, float *) { return 5; };
     const certreg::error why = kit::thrown([&] { certreg::denoiser(fails, plan); });
-    CHECK(why.status == CERTREG_E_MODEL_FAILED && why.model_code == 5);
+    CHECK(why.status == CERTREG_E_MODEL_FAILED && why.code == 5);
     const auto throws = [](uint64_t, size_t, float *) { throw 7; };
     int caught = 0;
     try {

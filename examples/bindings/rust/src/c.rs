@@ -58,7 +58,7 @@ pub struct Certificate {
 pub struct Failure {
     pub struct_size: u32, pub status: i32,
     pub sample: i64, pub row: i64,
-    pub output: i32, pub model_code: i32,
+    pub output: i32, pub code: i32,
     pub value: f64,
     pub text: [c_char; 256],
 }
