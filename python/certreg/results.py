@@ -16,7 +16,7 @@ from . import _structs as S
 from ._arguments import enum_value, field_names, instance, integer, listed
 from ._arrays import array_of, numbers, optional_scale, unnamed
 from ._ctypes import Struct, f64, size_t, u64
-from ._library import lib
+from ._library import lib, version
 from ._missing import put_placeholders
 from ._tables import HtmlTable
 from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Region, Side, Statistic
@@ -442,7 +442,7 @@ def to_json(
     """Return a question, run and certificate as one line of JSON.
 
     It has the fields of the structs of C: enumerations as numbers, 64-bit integers as texts,
-    infinities and NaN as null.
+    infinities and NaN as null. Last comes the version of the library, as a number.
 
     Parameters
     ----------
@@ -462,9 +462,10 @@ def to_json(
     left_out = set() if integer(flags, "flags", 0, JSON_SEED) else {"seed"}
     parts = {"question": asked, "run": run, "certificate": certificate}
     structs = {name: part._struct() for name, part in parts.items() if part is not None}
-    found = {name: _fields(struct, left_out) for name, struct in structs.items()}
+    found: dict[str, Any] = {name: _fields(part, left_out) for name, part in structs.items()}
     if asked is not None:
         found["question"].update(_pointed_at(structs["question"]))
+    found["version"] = version()
     return json.dumps(found, separators=(",", ":"), allow_nan=False)
 
 
