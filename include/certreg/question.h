@@ -52,8 +52,8 @@ extern "C" {
  *  fixed number of samples (theory 9). Their guarantees differ. Set
  *  question.constraints to 0; certificate.constraints is then MEAN and RANGE, of the
  *  score. They support neither targets nor output bounds. All but the median need
- *  CERTREG_CENTER_PREDICTION. MEDIAN        Median smoothing. T as with FINITE, alpha/2
- *  for each side. The
+ *  CERTREG_CENTER_PREDICTION.
+ *  MEDIAN        Median smoothing. T as with FINITE, alpha/2 for each side. The
  *                prediction is the pilot's median. For an angle T is the median on
  *                the circle cut opposite the prediction. Nothing is proved about a
  *                server that cuts the circle at another point.

@@ -98,7 +98,7 @@ CERTREG_API certreg_status
 certreg_estimator_set_deadline(certreg_estimator *, double seconds);
 
 /** Makes the running or next sample, or certify, stop after its batch. The request
- *  stays until a call reports it; begin does not clear it.
+ *  stays until a call reports it; begin does not clear it. NULL is allowed.
  *  @par Threads any, and signal handlers */
 CERTREG_API void certreg_estimator_cancel(certreg_estimator *);
 

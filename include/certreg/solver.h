@@ -82,7 +82,7 @@ typedef struct certreg_solver_plan {
     /* Maximum for one call. 0: CERTREG_WORST_CASE_EVALUATIONS; at most 1000000. A call
      * that reaches the limit returns a looser bound, never a wrong one. */
     uint32_t max_evaluations;
-    void *memory;        /* 64-byte aligned; NULL: create allocates */
+    void *memory;        /* 64-byte aligned, outlives the solver; NULL: allocate */
     size_t memory_bytes; /* at least certreg_solver_size(); unused without memory */
 } certreg_solver_plan;
 
@@ -180,7 +180,7 @@ typedef struct certreg_bisection_plan {
      * proved, and never above it. 0: 1e-9, which is the smallest; at most 0.5. */
     double accuracy;
     double cap;          /* in units of sigma: end of the search. 0: 10, the largest */
-    void *memory;        /* 64-byte aligned; NULL: create allocates */
+    void *memory;        /* 64-byte aligned, outlives the bisection; NULL: allocate */
     size_t memory_bytes; /* at least certreg_bisection_size(); unused without memory */
 } certreg_bisection_plan;
 

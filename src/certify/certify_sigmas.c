@@ -193,7 +193,9 @@ static certreg_status choose(const cr_grid *grid, double *mean_radius, size_t *l
         if (!status) status = check_is_new(grid, k, sigma, why);
         if (status) return status;
         if (mean_radius) mean_radius[k] = mean;
-        if (mean > best) best = mean, found = k;
+        if (!(mean > best)) continue;
+        best = mean;
+        found = k;
     }
     *level = found;
     return status;
