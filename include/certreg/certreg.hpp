@@ -28,7 +28,8 @@
  *
  * names      A method does the same as the function of C with its name; the headers of
  *            C are the manual. Call a function without a method by call or answer, or
- *            by check if it takes no handle with an error.
+ *            by check if it takes no handle with an error. Members with a name that
+ *            ends in _ are no interface.
  * errors     Every status but CERTREG_OK is thrown as certreg::error. An exception of
  *            the model leaves the call that sampled; the next call continues from the
  *            samples before it. Callbacks in C (plan.progress) must not throw.
@@ -345,6 +346,10 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
         call(certreg_estimator_export, nullptr, &count);
         std::vector<unsigned char> bytes(count);
         return call(certreg_estimator_export, bytes.data(), &count), bytes;
+    }
+    void import_record(span<const unsigned char> from)
+    {
+        call(certreg_estimator_import, from.data(), from.size());
     }
     /** From now on, such as 8ms. 0 or below: it has passed already. An infinite
      *  duration<double>: no deadline. */

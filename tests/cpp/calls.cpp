@@ -158,9 +158,9 @@ TEST(samples_drawn_by_hand_and_records_give_the_same_bits)
     CHECK(kit::same(by_hand.certify(0, kit::question()), c));
     const std::vector<unsigned char> record = called.export_record();
     by_hand.begin(kit::input, 0.25, 7);
-    by_hand.call(certreg_estimator_import, record.data(), record.size());
+    by_hand.import_record(record);
     CHECK(kit::same(by_hand.certify(0, kit::question()), c));
-    REFUSED(by_hand.call(certreg_estimator_import, record.data(), 5u), CERTREG_E_CORRUPT, "record");
+    REFUSED(by_hand.import_record({record.data(), 5}), CERTREG_E_CORRUPT, "record");
 }
 
 // However the header is optimised, what pointers point to is read in every call.
