@@ -208,7 +208,7 @@ class Dependence(Named):
 
 
 class Score(Named):
-    """Distances of outputs from their truths, for prediction intervals (theory 12.4).
+    """Distances of outputs from their truths, for prediction intervals (theory 12.4). Experimental.
 
     - NORM: the 2-norm of the distances.
     - LARGEST: the largest distance.
@@ -221,7 +221,7 @@ class Score(Named):
 
 
 class Region(Named):
-    """The values of a worst function between two breakpoints.
+    """The values of a worst function between two breakpoints. Experimental.
 
     - LO, HI: the lower or upper end of the range.
     - BETWEEN: the curve between them."""
@@ -244,7 +244,7 @@ class Outcome(Named):
 
 
 class Attack(Named):
-    """The outcome of an attack.
+    """The outcome of an attack. Experimental.
 
     - NOT_BROKEN: nothing was proved.
     - BROKEN: a shift is proved to break the tolerance."""

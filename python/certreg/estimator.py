@@ -287,6 +287,8 @@ class Estimator(Evaluator):
     ) -> AttackResult:
         """Search for a short shift of the current input that breaks the tolerance of a question.
 
+        Experimental.
+
         Fresh noise proves that the shift breaks the tolerance. The record is only read, and has to
         answer the question.
 

@@ -117,7 +117,7 @@ class Certificate(_Result, HtmlTable):
         return self.radius > 0
 
     def moved(self, z: ArrayLike, to: ArrayLike, scale: ArrayLike | None = None) -> Certificate:
-        """Move the certificate to an input near z, without a call of the model.
+        """Move the certificate to an input near z, without a call of the model. Experimental.
 
         The radius becomes shorter by the norm of (to - z) / scale, and 0 if nothing is left. This
         is part of the same promise: it costs no alpha for any choice of `to`. Serving near `to`
@@ -302,7 +302,7 @@ class MeanChange(_Result):
 
 @dataclasses.dataclass(frozen=True)
 class WorstFunction(_Result):
-    """A worst function: its mean changes most within a radius.
+    """A worst function: its mean changes most within a radius. Experimental.
 
     It is a function of t, the component of the noise along the shift.
 
