@@ -264,7 +264,7 @@ static double megabytes(size_t inputs, size_t batch, uint32_t constraints)
     const certreg_plan p = {
         .struct_size = sizeof p, .constraints = constraints, .max_samples = SAMPLES};
     size_t bytes;
-    if (certreg_estimator_size(NULL, &m, &p, &bytes, NULL)) exit(1);
+    if (certreg_estimator_size(NULL, &m, &p, NULL, &bytes, NULL)) exit(1);
     return 1e-6 * (double)bytes;
 }
 

@@ -47,7 +47,9 @@ static certreg_status choose(certreg_estimator *e, size_t *level)
             e, z, sigma, LEVELS, (uint64_t)(500 + i), SAMPLES, &q, 1, c + i * LEVELS);
         if (status) return status;
     }
-    const certreg_status status = certreg_choose_sigma(c, ASIDE, LEVELS, mean_radius, level);
+    certreg_error why = {.struct_size = sizeof why};
+    const certreg_status status = certreg_choose_sigma(c, ASIDE, LEVELS, &why, mean_radius, level);
+    if (status) puts(why.text);
     for (size_t k = 0; k < LEVELS && !status; k++)
         printf("sigma %.2f: mean radius %.4f%s\n", sigma[k], mean_radius[k],
                k == *level ? "  <- deploy" : "");

@@ -24,7 +24,7 @@ static void report(certreg_status status, const certreg_error *error)
     printf("%s: %s\n", certreg_status_text(status), error->text);
     if (error->sample >= 0)
         printf("    sample %lld, row %lld, output %d, model's code %d\n", (long long)error->sample,
-               (long long)error->row, (int)error->output, (int)error->model_code);
+               (long long)error->row, (int)error->output, (int)error->code);
 }
 
 int main(void)

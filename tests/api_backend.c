@@ -78,7 +78,7 @@ TEST(backend_open_cuda_without_a_device_is_a_status)
     const certreg_status status = certreg_backend_open("cuda", 0, NULL, &why, &backend);
     if (!built) ck_assert_int_eq(status, CERTREG_E_NO_BACKEND);
     else if (!driver)
-        ck_assert_msg(status == CERTREG_E_NO_DEVICE && why.model_code > 0, "%d: %s", (int)status,
+        ck_assert_msg(status == CERTREG_E_NO_DEVICE && why.code > 0, "%d: %s", (int)status,
                       why.text);
     else ck_assert_msg(status == CERTREG_OK, "%s", why.text);
     ck_assert_int_eq(status == CERTREG_OK, backend != NULL);

@@ -256,8 +256,8 @@ TEST(certify_reports_all_that_is_needed_to_repeat_a_run)
     ck_assert_uint_eq(run.batch, 256);
     ck_assert_uint_gt(run.pilot, 0);
     ck_assert_double_eq(run.sigma, sigma);
-    ck_assert_int_eq(certreg_question_digest(&q, &digest), CERTREG_OK);
-    ck_assert_uint_eq(c.question, digest);
+    ck_assert_int_eq(certreg_question_digest(&q, NULL, &digest), CERTREG_OK);
+    ck_assert_uint_eq(c.question_digest, digest);
     ck_assert_double_eq(c.sigma, sigma);
     ck_assert_double_eq(c.tolerance, 0.4);
     ck_assert_double_eq(c.alpha, 0.005); /* divided by joint */

@@ -19,8 +19,8 @@ TEST(certify_sigmas_answers_each_level_at_its_share_of_alpha)
         KIT_OK(e, certreg_estimator_begin_level(e, where, levels[i], 17, 1 + (uint64_t)i));
         KIT_OK(e, certreg_certify(e, SAMPLES, q, 2, alone));
         for (int k = 0; k < 2; k++) { /* another bonferroni is another question */
-            ck_assert_uint_ne(all[2 * i + k].question, alone[k].question);
-            alone[k].question = all[2 * i + k].question;
+            ck_assert_uint_ne(all[2 * i + k].question_digest, alone[k].question_digest);
+            alone[k].question_digest = all[2 * i + k].question_digest;
         }
         ck_assert_mem_eq(all + 2 * i, alone, sizeof alone);
         ck_assert_double_eq_tol(all[2 * i].alpha, 0.05 / LEVELS, 1e-15);
@@ -134,39 +134,51 @@ TEST(choose_sigma_takes_the_greatest_mean_radius)
                                      with(0.1, 0.5), with(0.2, 0),   with(0.4, 1)};
     double mean[3];
     size_t level = 9;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 3, mean, &level), CERTREG_OK);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 3, NULL, mean, &level), CERTREG_OK);
     ck_assert_uint_eq(level, 2);
     ck_assert_double_eq_tol(mean[0], 0.4, 1e-15);
     ck_assert_double_eq_tol(mean[1], 0.45, 1e-15);
     ck_assert_double_eq_tol(mean[2], 0.5, 1e-15);
-    ck_assert_int_eq(certreg_choose_sigma(c, 1, 3, NULL, &level), CERTREG_OK);
+    ck_assert_int_eq(certreg_choose_sigma(c, 1, 3, NULL, NULL, &level), CERTREG_OK);
     ck_assert_uint_eq(level, 1);
+}
+
+static void refused(const certreg_certificate *c, size_t rows, size_t columns, const char *sentence)
+{
+    certreg_error why = {.struct_size = sizeof why};
+    size_t level = 9;
+    ck_assert_int_eq(certreg_choose_sigma(c, rows, columns, &why, NULL, &level), CERTREG_E_INVALID);
+    ck_assert_int_eq(why.status, CERTREG_E_INVALID);
+    ck_assert_uint_eq(level, 0);
+    KIT_SAYS(&why, sentence);
 }
 
 TEST(choose_sigma_refuses_what_cannot_be_compared)
 {
     certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.1, 0.5), with(0.2, 0)};
-    size_t level = 9;
-    ck_assert_int_eq(certreg_choose_sigma(c, 0, 2, NULL, &level), CERTREG_E_INVALID);
-    ck_assert_uint_eq(level, 0);
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 0, NULL, &level), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_choose_sigma(NULL, 2, 2, NULL, &level), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, NULL), CERTREG_E_INVALID);
+    certreg_error why = {.struct_size = sizeof why};
+    refused(c, 0, 2, "inputs is 0");
+    refused(c, 2, 0, "levels 0");
+    refused(NULL, 2, 2, "certificates is NULL");
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, &why, NULL, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "level is NULL");
     c[2].sigma = 0.3; /* another level at another input */
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    refused(c, 2, 2, "certificates[2].sigma is 0.3");
     c[2].sigma = 0.1, c[3].radius = NAN;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    refused(c, 2, 2, "certificates[3].radius is nan");
     c[3].radius = INFINITY;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    refused(c, 2, 2, "certificates[3].radius is inf");
     c[3].radius = 0, c[3].status = CERTREG_E_MODEL_FAILED; /* its radius of 0 is no answer */
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    refused(c, 2, 2, "certificates[3].status is 4");
     c[3].status = CERTREG_OK;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_OK);
+    size_t level = 9;
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, &why, NULL, &level), CERTREG_OK);
+    ck_assert_int_eq(why.status, CERTREG_OK);
     c[1].sigma = c[3].sigma = 0.1; /* two questions, not two levels */
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    refused(c, 2, 2, "certificates[0] and certificates[1] have the same sigma");
     c[1].sigma = c[3].sigma = 0.2;
     c[0].struct_size = 8;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    refused(c, 2, 2, "certificates.struct_size is 8");
 }
 
 KIT_MAIN("noise levels")

@@ -12,7 +12,7 @@ TEST(device_reports_failures_of_the_model_as_the_cpu_does)
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     /* with work in flight */
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_MODEL_FAILED);
-    ck_assert_int_eq(certreg_estimator_error(e)->model_code, 17);
+    ck_assert_int_eq(certreg_estimator_error(e)->code, 17);
     ck_assert_int_eq(certreg_estimator_error(e)->sample, 2 * BATCH);
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_NOT_FINITE); /* a row left out
                                                                                    */
@@ -31,7 +31,7 @@ TEST(device_without_memory_is_a_status_at_create)
     m.batch = 8000;
     ck_assert_int_eq(certreg_estimator_create(backend, &m, &p, &why, &e), CERTREG_E_NO_MEMORY);
     ck_assert_ptr_null(e);
-    ck_assert_msg(strstr(why.text, "out of memory") && why.model_code == 2, "%s", why.text);
+    ck_assert_msg(strstr(why.text, "out of memory") && why.code == 2, "%s", why.text);
     m.batch = 10, p.max_samples = 1000, p.constraints = CERTREG_CONSTRAINTS_ECM;
     kit_create(backend, &m, &p);
 }
@@ -47,7 +47,7 @@ TEST(device_that_is_lost_stays_lost_and_can_be_closed)
     c.radius = 9;
     KIT_STATUS(e, certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_E_DEVICE_FAILED);
     ck_assert_double_eq(c.radius, 0);
-    ck_assert_int_eq(certreg_estimator_error(e)->model_code, 700);
+    ck_assert_int_eq(certreg_estimator_error(e)->code, 700);
     KIT_SAYS(certreg_estimator_error(e), "illegal memory access");
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEVICE_FAILED);
     KIT_STATUS(e, certreg_estimator_begin(e, where, 0.3, 1), CERTREG_E_DEVICE_FAILED);
@@ -108,8 +108,7 @@ TEST(device_stream_is_refused_only_while_it_is_capturing)
     ck_assert_int_eq(cudaMalloc((void **)&x, INPUTS * sizeof *x), 0);
     emulated_capture(stream, 1);
     ck_assert_int_eq(try_emulated(0, stream, &why, &backend), CERTREG_E_WRONG_STATE);
-    ck_assert_msg(strstr(why.text, capturing) &&
-                      why.model_code == cudaErrorStreamCaptureUnsupported,
+    ck_assert_msg(strstr(why.text, capturing) && why.code == cudaErrorStreamCaptureUnsupported,
                   "%s", why.text);
     ck_assert_ptr_null(backend);
     emulated_capture(stream, 0);
@@ -149,7 +148,7 @@ TEST(device_that_is_lost_in_a_check_of_memory_is_a_status)
     /* after entering */
     emulated()->calls = 0, emulated()->fail_at = 3, emulated()->fail_code = 700;
     KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_E_DEVICE_FAILED);
-    ck_assert_int_eq(certreg_estimator_error(e)->model_code, 700);
+    ck_assert_int_eq(certreg_estimator_error(e)->code, 700);
     ck_assert(cudaFree(x) == 700);
 }
 
@@ -283,7 +282,7 @@ TEST(device_numbers_and_module_versions_are_checked)
     certreg_backend *backend = NULL;
     char path[4096];
     ck_assert_int_eq(try_emulated(EMULATED_DEVICES, NULL, &why, &backend), CERTREG_E_NO_DEVICE);
-    ck_assert_int_eq(why.model_code, 101);
+    ck_assert_int_eq(why.code, 101);
     ck_assert_ptr_null(backend);
     ck_assert_int_eq(
         certreg_backend_open(path_beside("old_module.so", path), 0, NULL, &why, &backend),

@@ -222,8 +222,8 @@ static void certify_together(certreg_estimator *e, const float *z, const float *
     CALL(certreg_certify_outputs(e, SAMPLES, each_output, EACH, each, &all));
     CALL(certreg_certify_sigmas(e, z, (const double[]){0.25, 0.5}, LEVELS, 7, SAMPLES, questions, 1,
                                 level));
-    CALL(certreg_choose_sigma(level, 1, LEVELS, mean_radius, &best));
-    CALL(certreg_move_certificate(level, INPUTS, scale, z, nearby, level, NULL));
+    CALL(certreg_choose_sigma(level, 1, LEVELS, NULL, mean_radius, &best));
+    CALL(certreg_move_certificate(level, INPUTS, scale, z, nearby, NULL, level));
     keep(record, room), keep(each, sizeof each), keep(&all, sizeof all);
     keep(level, sizeof level), keep(mean_radius, sizeof mean_radius), keep(&best, sizeof best);
 }
@@ -289,7 +289,7 @@ static void run_all(uint32_t constraints)
     wanted = now();
     MAKE(certreg_backend_open_cpu(3, NULL, &backend)); /* whose threads are born into this
                                                           environment */
-    CALL(certreg_estimator_size(backend, &m, &p, &size, NULL));
+    CALL(certreg_estimator_size(backend, &m, &p, NULL, &size, NULL));
     MAKE(certreg_estimator_create(backend, &m, &p, NULL, &e));
     certify_all(e, z);
     certify_together(e, z, scale);
@@ -361,7 +361,7 @@ TEST_TIMES(environment_with_traps_refuses_nonsense, ENVIRONMENTS)
     set_environment(_i);
     wanted = now();
     m.lo = nan;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &size, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &size, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_E_INVALID);
     m.lo = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_OK);

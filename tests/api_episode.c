@@ -69,7 +69,7 @@ TEST(episode_plan_with_the_gradient_is_refused)
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
     KIT_SAYS(&why, "CERTREG_CONSTRAINT_GRADIENT");
     KIT_SAYS(&why, "CERTREG_PLAN_EPISODE");
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &bytes, NULL), CERTREG_E_INVALID);
 }
 
 /* ---- questions */
@@ -160,7 +160,7 @@ TEST(episode_of_many_ticks_fits_the_default_memory)
     const certreg_model m = kit_model(kit_identity, NULL, 1000 * 8, 1);
     const certreg_plan p = plan_of(CERTREG_PLAN_EPISODE, 0);
     size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &bytes, NULL), CERTREG_OK);
     ck_assert_uint_lt(bytes, 9000000); /* 8.4 MB */
 }
 

@@ -77,8 +77,11 @@ TEST_ROWS(create_names_the_field_that_it_refuses, creation)
     ck_assert_int_eq(certreg_estimator_create(NULL, &r.model, &r.plan, NULL, &e), s->status);
     if (s->offset == OF_PLAN(memory)) return;
     size_t bytes = 1; /* size and create agree */
-    ck_assert_int_eq(certreg_estimator_size(NULL, &r.model, &r.plan, &bytes, NULL), s->status);
+    why.text[0] = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &r.model, &r.plan, &why, &bytes, NULL),
+                     s->status);
     ck_assert_uint_eq(bytes, 0);
+    check_sentence(&why, s);
 }
 
 TEST(create_refuses_empty_or_half_open_ranges)
@@ -146,23 +149,26 @@ TEST(create_names_null_arguments)
     KIT_SAYS(&why, "plan");
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, NULL), CERTREG_E_INVALID);
     KIT_SAYS(&why, "out");
-    ck_assert_int_eq(certreg_estimator_size(NULL, NULL, &p, &bytes, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, NULL, &bytes, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_size(NULL, NULL, &p, &why, &bytes, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "model");
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, NULL, &why, &bytes, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "plan");
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &why, NULL, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "bytes is NULL");
     ck_assert_int_eq(certreg_solver_create(NULL, NULL, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, NULL), CERTREG_E_INVALID);
 }
 
 TEST(status_text_is_different_for_every_status)
 {
-    for (certreg_status i = CERTREG_OK; i <= CERTREG_E_BUSY; i++) {
+    for (certreg_status i = CERTREG_OK; i <= CERTREG_E_PLATFORM; i++) {
         ck_assert_uint_gt(strlen(certreg_status_text(i)), 1);
         ck_assert_str_ne(certreg_status_text(i), "unknown status");
         for (certreg_status j = CERTREG_OK; j < i; j++)
             ck_assert_str_ne(certreg_status_text(i), certreg_status_text(j));
     }
     ck_assert_str_eq(certreg_status_text(-1), "unknown status");
-    ck_assert_str_eq(certreg_status_text(CERTREG_E_BUSY + 1), "unknown status");
+    ck_assert_str_eq(certreg_status_text(CERTREG_E_PLATFORM + 1), "unknown status");
     ck_assert_uint_eq(certreg_version(), CERTREG_VERSION_NUMBER);
 }
 

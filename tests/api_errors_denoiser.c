@@ -81,7 +81,7 @@ TEST_TIMES(denoiser_create_ends_if_its_source_fails, CERTREG_DENOISER_PASSES)
     const certreg_denoiser_plan p = plan_of(&s);
     ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), CERTREG_E_MODEL_FAILED);
     KIT_SAYS(&why, "plan.read returned 7");
-    ck_assert_int_eq(why.model_code, 7);
+    ck_assert_int_eq(why.code, 7);
     ck_assert_ptr_null(d);
 }
 

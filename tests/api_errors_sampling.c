@@ -151,7 +151,7 @@ TEST_ROWS(sampling_errors_name_sample_row_and_output, illnesses)
     const certreg_error *error = certreg_estimator_error(shared);
     const int64_t sample = (int64_t)state.sample;
     if (illnesses[_i].status == CERTREG_E_MODEL_FAILED) {
-        ck_assert_int_eq(error->model_code, state.code);
+        ck_assert_int_eq(error->code, state.code);
         ck_assert_int_eq(error->sample, sample / BATCH * BATCH);
         KIT_SAYS(error, "return 0");
     } else {

@@ -150,9 +150,9 @@ static size_t bytes_of(int k, certreg_estimator *of)
     }
     const certreg_model m = model_of(k);
     certreg_plan p = plan_of(k);
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &bytes, NULL), CERTREG_OK);
     p.memory = memory, p.memory_bytes = sizeof memory;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with_memory, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &with_memory, NULL), CERTREG_OK);
     ck_assert_uint_eq(bytes, with_memory);
     return bytes;
 }
@@ -270,7 +270,7 @@ TEST_ROWS(memory_stays_within_what_the_header_promises, promised)
     const certreg_model m = kit_model(sums, NULL, d, promised[_i].outputs);
     const certreg_plan p = kit_plan(promised[_i].max_samples);
     size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &bytes, NULL), CERTREG_OK);
     const size_t most = (256 + 9) * d * 4 + (2 << 20) + 4 * recorded +
                         160 * promised[_i].max_samples + 4 * 256 * promised[_i].outputs;
     ck_assert_msg(bytes <= most, "%zu bytes, promised are %zu", bytes, most);
@@ -283,7 +283,7 @@ static size_t size_with(size_t inputs, size_t batch, uint32_t constraints)
     certreg_plan p = kit_plan(1000);
     size_t bytes = 0;
     m.batch = batch, p.constraints = constraints;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &bytes, NULL), CERTREG_OK);
     return bytes;
 }
 

@@ -129,7 +129,7 @@ TEST_TIMES(misuse_during_a_running_call_leaves_its_error, 2)
     KIT_STATUS(a.r.e, certreg_certify(a.r.e, SAMPLES, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->status, CERTREG_E_MODEL_FAILED);
-    ck_assert_int_eq(certreg_estimator_error(a.r.e)->model_code, 42);
+    ck_assert_int_eq(certreg_estimator_error(a.r.e)->code, 42);
 }
 
 TEST(misuse_before_the_first_begin_is_a_wrong_state)

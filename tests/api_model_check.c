@@ -227,7 +227,7 @@ TEST(model_check_of_whole_batches)
     int32_t found = -1;
     certreg_estimator *e = begun(whole_only, &s, 256);
     KIT_STATUS(e, certreg_model_check(e, 0, &found), CERTREG_E_MODEL_FAILED);
-    ck_assert(found == CERTREG_DEPENDENCE_NONE && certreg_estimator_error(e)->model_code == 3);
+    ck_assert(found == CERTREG_DEPENDENCE_NONE && certreg_estimator_error(e)->code == 3);
     KIT_SAYS(certreg_estimator_error(e), "the model returned 3 for samples 0 to 3");
     KIT_OK(e, certreg_model_check(e, 256, &found));
     ck_assert_uint_eq(s.rows, 4 * 256);
@@ -243,7 +243,7 @@ TEST(model_check_refuses_what_it_cannot_check)
     int32_t found = 7;
     certreg_estimator *e = begun(returns_17, &s, 0);
     KIT_STATUS(e, certreg_model_check(e, 0, &found), CERTREG_E_MODEL_FAILED);
-    ck_assert(found == 0 && certreg_estimator_error(e)->model_code == 17 && s.calls == 1);
+    ck_assert(found == 0 && certreg_estimator_error(e)->code == 17 && s.calls == 1);
     e = begun(fine, &s, 0);
     KIT_OK(e, certreg_estimator_sample(e, 0, 3));
     KIT_STATUS(e, certreg_model_check(e, 0, NULL), CERTREG_E_WRONG_STATE);

@@ -18,7 +18,7 @@ static certreg_serving serving_of(void)
 static uint64_t digest_of(const certreg_question *q)
 {
     uint64_t digest = 0;
-    ck_assert_int_eq(certreg_question_digest(q, &digest), CERTREG_OK);
+    ck_assert_int_eq(certreg_question_digest(q, NULL, &digest), CERTREG_OK);
     ck_assert_uint_ne(digest, 0);
     return digest;
 }
@@ -102,12 +102,16 @@ TEST(question_digest_has_its_pinned_bits)
 TEST(question_digest_of_an_unreadable_question_is_refused)
 {
     certreg_question q = kit_question(0.5);
+    certreg_error why = {.struct_size = sizeof why};
     uint64_t digest = 7;
-    ck_assert_int_eq(certreg_question_digest(NULL, &digest), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_question_digest(NULL, &why, &digest), CERTREG_E_INVALID);
     ck_assert_uint_eq(digest, 0);
-    ck_assert_int_eq(certreg_question_digest(&q, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "question is NULL");
+    ck_assert_int_eq(certreg_question_digest(&q, &why, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "digest is NULL");
     q.struct_size = 4;
-    ck_assert_int_eq(certreg_question_digest(&q, &digest), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_question_digest(&q, &why, &digest), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "question.struct_size is 4");
 }
 
 KIT_MAIN("question_digest")

@@ -234,7 +234,7 @@ TEST_TIMES(record_after_an_interrupted_target_is_for_all_samples, 4)
     ck_assert_int_eq(c.stop, _i % 2 ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
     ck_assert_uint_eq(c.samples, 100);
     ck_assert_double_lt(c.radius, 1.35);
-    certreg_estimator_set_deadline(e, 0);
+    certreg_estimator_set_deadline(e, INFINITY);
     ck_assert(!answers(&h, e, 0));
     ck_assert(!answers(&h, e, 200));
     ck_assert(!answers(&h, e, CAPACITY));
@@ -357,7 +357,7 @@ TEST(record_import_keeps_the_number_that_both_have_fixed)
     KIT_OK(b, certreg_estimator_sample(b, 0, 80));
     certreg_estimator_set_deadline(a, 1e-9);
     ck_assert_uint_eq(ask_for(a, 120, 0, CERTREG_METHOD_FINITE).samples, 80); /* 80 and 120 */
-    certreg_estimator_set_deadline(a, 0);
+    certreg_estimator_set_deadline(a, INFINITY);
     KIT_OK(b, certreg_estimator_sample(b, 0, 120));
     ask_for(b, 0, 0, CERTREG_METHOD_FINITE); /* 120 */
     ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);

@@ -310,11 +310,15 @@ TEST(sampling_after_a_deadline_leaves_the_record_alone)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     KIT_OK(e, certreg_estimator_sample(e, 0, 100)); /* nothing is missing, so nothing is late */
     KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
-    certreg_estimator_set_deadline(e, -1); /* what a loop has left of a tick that is over */
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
+    static const double over[] = {0, -0.0, -1, -INFINITY}; /* of a loop that is late */
+    for (size_t i = 0; i < sizeof over / sizeof *over; i++) {
+        KIT_OK(e, certreg_estimator_set_deadline(e, INFINITY));
+        KIT_OK(e, certreg_estimator_set_deadline(e, over[i]));
+        KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
+    }
     KIT_STATUS(e, certreg_estimator_set_deadline(e, NAN), CERTREG_E_INVALID);
     KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
-    KIT_OK(e, certreg_estimator_set_deadline(e, 0));
+    KIT_OK(e, certreg_estimator_set_deadline(e, INFINITY));
     KIT_OK(e, certreg_estimator_sample(e, 0, 101));
 }
 

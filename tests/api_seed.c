@@ -85,7 +85,7 @@ TEST(seed_is_drawn_by_a_new_estimator_only)
     size_t bytes;
     p.seed = 0;
     words = (const uint64_t[]){7, 8};
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &bytes, NULL), CERTREG_OK);
     ck_assert_int_eq(draws, 0);
     certreg_estimator *e = with_seed(0, 100);
     ck_assert_int_eq(certreg_attack_create(e, &of_attack, NULL, &a), CERTREG_OK);

@@ -133,7 +133,7 @@ static certreg_status use(int which)
     case 1:
         status = certreg_estimator_create(NULL, &model.model, &plan.plan, NULL, &made);
         certreg_estimator_destroy(made);
-        ck_assert_int_eq(certreg_estimator_size(NULL, &model.model, &plan.plan, &bytes, NULL),
+        ck_assert_int_eq(certreg_estimator_size(NULL, &model.model, &plan.plan, NULL, &bytes, NULL),
                          status);
         return status;
     case 2: return certreg_estimator_bounds(e, &question.question, CERTREG_SIDE_UPPER, &out);

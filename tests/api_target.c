@@ -259,7 +259,7 @@ TEST_TIMES(target_after_an_interruption_ends_the_same, 2)
     ck_assert_uint_eq(c.samples, 5 * BATCH);
     ck_assert_double_le(c.radius, 1.4);
     KIT_STATUS(b, certreg_certify(b, CAPACITY, &q, 1, &c), CERTREG_E_MODEL_FAILED);
-    ck_assert_int_eq(certreg_estimator_error(b)->model_code, 77);
+    ck_assert_int_eq(certreg_estimator_error(b)->code, 77);
     ck_assert_int_eq(c.status, CERTREG_E_MODEL_FAILED);
     ck_assert_double_eq(c.radius, 0);
     ck_assert(isinf(c.output_lo) && isinf(c.output_hi));

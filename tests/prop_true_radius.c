@@ -180,7 +180,7 @@ TEST_TIMES(move_certificate_of_true_ones_is_true, FUNCTIONS *MOVING)
             const float to[2] = {(float)((double)point[i][0] + way * cos(angle)),
                                  (float)((double)point[i][1] + way * sin(angle))};
             certreg_certificate m = kit_certificate();
-            ck_assert_int_eq(certreg_move_certificate(&c, 2, NULL, point[i], to, &m, NULL),
+            ck_assert_int_eq(certreg_move_certificate(&c, 2, NULL, point[i], to, NULL, &m),
                              CERTREG_OK);
             if (m.radius == 0) continue;
             const double at = t->radial ? hypot((double)to[0], (double)to[1]) : (double)to[0];

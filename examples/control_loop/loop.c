@@ -66,7 +66,7 @@ static int still_holds(loop *l, const float *pixels)
 {
     certreg_certificate here = {.struct_size = sizeof here};
     if (!l->set->keep || !reaches(&l->anchor)) return 0;
-    if (certreg_move_certificate(&l->anchor, PIXELS, NULL, l->pixels, pixels, &here, NULL))
+    if (certreg_move_certificate(&l->anchor, PIXELS, NULL, l->pixels, pixels, NULL, &here))
         return 0;
     l->left = here.radius;
     return reaches(&here);

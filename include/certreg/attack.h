@@ -120,7 +120,7 @@ CERTREG_API certreg_status certreg_attack_size(
  *  @param out        receives the attack
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field; CERTREG_E_NO_MEMORY;
  *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION; CERTREG_E_BUSY;
- *          CERTREG_E_DEVICE_FAILED; CERTREG_E_WRONG_STATE; CERTREG_E_NO_BACKEND (libm)
+ *          CERTREG_E_DEVICE_FAILED; CERTREG_E_WRONG_STATE; CERTREG_E_PLATFORM
  *  @par Memory one block from malloc, or none with plan.memory; and one on the device
  *       of a CUDA backend */
 CERTREG_API certreg_status certreg_attack_create(

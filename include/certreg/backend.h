@@ -35,7 +35,7 @@ certreg_backend_open_cpu(int32_t threads, certreg_error *why, certreg_backend **
  *  @param why     receives the error, or NULL
  *  @return CERTREG_OK; CERTREG_E_WRONG_STATE (the stream is capturing a graph);
  *          CERTREG_E_NO_BACKEND (no module or CUDA libraries; error.text has the
- *          reason); CERTREG_E_NO_DEVICE and CERTREG_E_DEVICE_FAILED (error.model_code
+ *          reason); CERTREG_E_NO_DEVICE and CERTREG_E_DEVICE_FAILED (error.code
  *          has CUDA's number, or 10000 plus cuBLAS's); CERTREG_E_VERSION;
  *          CERTREG_E_NO_MEMORY; CERTREG_E_INVALID (no module, device < 0, out NULL)
  *  @par Threads one call at a time for all estimators that share it, create included;

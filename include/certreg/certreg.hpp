@@ -28,7 +28,8 @@
  *
  * names      A method does the same as the function of C with its name; the headers of
  *            C are the manual. Call a function without a method by call or answer, or
- *            by check if it takes no handle with an error.
+ *            by check if it takes no handle with an error. Members with a name that
+ *            ends in _ are no interface.
  * errors     Every status but CERTREG_OK is thrown as certreg::error. An exception of
  *            the model leaves the call that sampled; the next call continues from the
  *            samples before it. Callbacks in C (plan.progress) must not throw.
@@ -77,7 +78,7 @@ template <class T> T make() noexcept
 }
 
 /** The exception for every failure: a certreg_error (status, sample, row, output,
- *  model_code, value, text) that is a std::exception too. An index that does not apply
+ *  code, value, text) that is a std::exception too. An index that does not apply
  *  is -1. Copies do not allocate. */
 struct CERTREG_API error : std::exception, certreg_error {
     explicit error(const certreg_error &from) noexcept : certreg_error(from) {}
@@ -275,7 +276,7 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
      *      void f(const certreg_batch &)      as certreg_eval
      *
      *            A number is rounded to float, which the certificate is about. Instead
-     *            of void f may return int: if it is not 0, it is the model_code of
+     *            of void f may return int: if it is not 0, it is the code of
      *            CERTREG_E_MODEL_FAILED. The first two forms receive used rows only, on
      *            the CPU only. A generic lambda counts as the first form.
      *            nullptr: shape.eval, a model in C, or NULL for draw and record */
@@ -346,7 +347,12 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
         std::vector<unsigned char> bytes(count);
         return call(certreg_estimator_export, bytes.data(), &count), bytes;
     }
-    /** From now on, such as 8ms. 0: no deadline; below 0: it has passed already. */
+    void import_record(span<const unsigned char> from)
+    {
+        call(certreg_estimator_import, from.data(), from.size());
+    }
+    /** From now on, such as 8ms. 0 or below: it has passed already. An infinite
+     *  duration<double>: no deadline. */
     void set_deadline(std::chrono::duration<double> from_now)
     {
         call(certreg_estimator_set_deadline, from_now.count());
@@ -442,7 +448,7 @@ inline certreg_certificate move_certificate(
     auto out = make<certreg_certificate>();
     auto why = make<certreg_error>();
     if (d) scale.has(n, "scale");
-    check(certreg_move_certificate(&c, n, d, z.data(), at, &out, &why), &why);
+    check(certreg_move_certificate(&c, n, d, z.data(), at, &why, &out), &why);
     return out;
 }
 #endif

@@ -95,8 +95,9 @@ typedef struct certreg_denoiser_facts {
  *  @param why  receives the error, or NULL
  *  @param out  receives the denoiser
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, or the example that is not
- *          finite; CERTREG_E_MODEL_FAILED (read returned non-zero: why->model_code);
- *          CERTREG_E_NO_BACKEND (no BLAS module); CERTREG_E_NO_MEMORY
+ *          finite; CERTREG_E_MODEL_FAILED (read returned non-zero: why->code);
+ *          CERTREG_E_NO_BACKEND (no BLAS module); CERTREG_E_NO_MEMORY;
+ *          CERTREG_E_PLATFORM
  *  @par Threads any  @par Memory allocates  @par Source theory 13 */
 CERTREG_API certreg_status certreg_denoiser_create(
     const certreg_denoiser_plan *, certreg_error *why, certreg_denoiser **out);
@@ -131,7 +132,8 @@ certreg_denoiser_export(const certreg_denoiser *, void *buffer, size_t *bytes);
  *  @param why     receives the error, or NULL
  *  @param out     receives the denoiser
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_CORRUPT (other bytes, or damaged);
- *          CERTREG_E_VERSION (of another format); CERTREG_E_NO_MEMORY
+ *          CERTREG_E_VERSION (of another format); CERTREG_E_NO_MEMORY;
+ *          CERTREG_E_PLATFORM
  *  @par Threads any  @par Memory allocates */
 CERTREG_API certreg_status certreg_denoiser_import(
     const void *buffer, size_t bytes, certreg_error *why, certreg_denoiser **out);

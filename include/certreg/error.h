@@ -27,8 +27,8 @@ enum certreg_status_code {
                                      it */
     CERTREG_E_NO_MEMORY = 2,      /* allocation failed, or a size exceeds any memory */
     CERTREG_E_SMALL_MEMORY = 3,   /* caller's memory or buffer is too small */
-    CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.model_code;
-                                     or certreg_model_check refuses the model */
+    CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.code; or
+                                     certreg_model_check refuses the model */
     CERTREG_E_NOT_FINITE = 5,     /* an output is NaN or infinite, or its row was not
                                      written: error.sample, .row, .output, .value */
     CERTREG_E_OUT_OF_RANGE = 6,   /* an output is outside its declared range: the same
@@ -39,10 +39,9 @@ enum certreg_status_code {
     CERTREG_E_WRONG_STATE = 8,    /* before begin; a gap in the record; too few samples;
                                      a number of samples, or looks, that an earlier
                                      answer may have chosen; a forked child */
-    CERTREG_E_NO_BACKEND = 9,     /* a module or its libraries are missing, or the C
-                                     library's mathematics is too inaccurate */
+    CERTREG_E_NO_BACKEND = 9,     /* a backend or module is not available */
     CERTREG_E_NO_DEVICE = 10,     /* no such device */
-    CERTREG_E_DEVICE_FAILED = 11, /* error.model_code has the device's code; the handle
+    CERTREG_E_DEVICE_FAILED = 11, /* error.code has the device's code; the handle
                                      can only be destroyed */
     CERTREG_E_VERSION = 12,       /* unknown non-zero fields; a record or a module of
                                      another version */
@@ -54,7 +53,9 @@ enum certreg_status_code {
     CERTREG_E_CANCELLED = 16,     /* from sample only; the record is kept. Certify
                                      answers from the recorded samples; see `stop` */
     CERTREG_E_DEADLINE = 17,      /* as CERTREG_E_CANCELLED, at the deadline */
-    CERTREG_E_BUSY = 18           /* another call is running on the handle */
+    CERTREG_E_BUSY = 18,          /* another call is running on the handle */
+    CERTREG_E_PLATFORM = 19       /* a function of the C library, which error.text
+                                     names, errs by more than certificates allow */
 };
 
 /** The error of the last call on a handle. An index that does not apply is -1. */
@@ -64,12 +65,14 @@ typedef struct certreg_error {
     int64_t sample;        /* global sample index */
     int64_t row;           /* row within the batch */
     int32_t output;        /* output index */
-    int32_t model_code;    /* what the callback returned */
+    int32_t code;          /* what a callback returned (model, read), CUDA's error, or
+                          10000 plus cuBLAS's; else 0 */
     double value;          /* the offending number */
     char text[256];        /* one UTF-8 sentence, NUL-terminated */
 } certreg_error;
 
-/** Returns a short English text for a status, never NULL.  @par Threads any */
+/** Returns a short English text for a status, a constant and never NULL.
+ *  @par Threads any */
 CERTREG_API const char *certreg_status_text(certreg_status);
 
 #ifdef __cplusplus

@@ -145,7 +145,7 @@ typedef struct certreg_rule {
  *  @param why          receives the error, or NULL
  *  @param out          receives the rule
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, also if there are too few
- *          points or samples: see out->least_points; CERTREG_E_NO_BACKEND (libm)
+ *          points or samples: see out->least_points; CERTREG_E_PLATFORM
  *  @par Threads any  @par Source theory 12.2, 12.3 */
 CERTREG_API certreg_status certreg_interval_rule(
     const certreg_coverage *coverage, const certreg_calibration *calibration,

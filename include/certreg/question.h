@@ -306,14 +306,15 @@ CERTREG_API certreg_status certreg_certify_sigmas(
  *  @param certificates  inputs*levels elements, input by input, stepped by
  *                       certificates[0].struct_size; level k has the same sigma
  *                       for every input
+ *  @param why           receives the error, or NULL
  *  @param mean_radius   NULL, or receives levels numbers
  *  @param level         receives its index
  *  @return CERTREG_OK; CERTREG_E_INVALID (a level with different sigmas, two levels
- *          with one sigma, a certificate that failed)
+ *          with one sigma, a certificate that failed); CERTREG_E_VERSION
  *  @par Threads any  @par Source theory 1.7 */
 CERTREG_API certreg_status certreg_choose_sigma(
     const certreg_certificate *certificates, size_t inputs, size_t levels,
-    double *mean_radius, size_t *level);
+    certreg_error *why, double *mean_radius, size_t *level);
 
 /** A forecast of the number of samples for a target radius, without a guarantee. */
 typedef struct certreg_forecast {
@@ -347,14 +348,14 @@ CERTREG_API certreg_status certreg_estimator_forecast(
  *  @param certificate  with CERTREG_CENTER_PREDICTION
  *  @param inputs  number of features
  *  @param scale   inputs numbers, as in the model; NULL: all 1
- *  @param z    the certified input, bit for bit. certificate.input reveals another
- *              input, scale or number of inputs. This protects against mistakes, not
- *              against intent
+ *  @param z    the certified input, bit for bit. certificate.input_digest reveals
+ *              another input, scale or number of inputs. This protects against
+ *              mistakes, not against intent
  *  @param to   inputs finite floats, with the bits of z in features of scale 0
- *  @param out  a copy of the certificate, with outcome, radii (rounded down) and
- *              `input` for `to`, so that you can move it again; estimate is NaN. If no
- *              radius is left, it abstains. It may be the certificate itself
  *  @param why  receives the error, or NULL
+ *  @param out  a copy of the certificate, with outcome, radii (rounded down) and
+ *              input_digest for `to`, so that you can move it again; estimate is NaN.
+ *              If no radius is left, it abstains. It may be the certificate itself
  *  @return CERTREG_OK, even if no radius is left; CERTREG_E_MISMATCH (z, scale or
  *          inputs is not the certificate's); CERTREG_E_INVALID naming the feature, or
  *          the field of the certificate; CERTREG_E_VERSION. After a failure `out`
@@ -362,7 +363,7 @@ CERTREG_API certreg_status certreg_estimator_forecast(
  *  @par Threads any  @par Memory does not allocate  @par Source theory 1.9 */
 CERTREG_API certreg_status certreg_move_certificate(
     const certreg_certificate *certificate, size_t inputs, const float *scale,
-    const float *z, const float *to, certreg_certificate *out, certreg_error *why);
+    const float *z, const float *to, certreg_error *why, certreg_certificate *out);
 #endif
 
 #ifdef __cplusplus

@@ -92,13 +92,14 @@ certreg_estimator_import(certreg_estimator *, const void *buffer, size_t bytes);
  *  learns the time of the answers from earlier calls; until it is known, half of the
  *  time is reserved for them. The levels of certreg_certify_sigmas divide the time
  *  evenly.
- *  @param seconds  from now on; 0: no deadline; below 0: it has passed already
+ *  @param seconds  from now on; 0 or below: it has passed already; INFINITY: no
+ *                  deadline, as in a new estimator
  *  @return CERTREG_OK; CERTREG_E_INVALID (NaN)  @par Source theory 5.1 */
 CERTREG_API certreg_status
 certreg_estimator_set_deadline(certreg_estimator *, double seconds);
 
 /** Makes the running or next sample, or certify, stop after its batch. The request
- *  stays until a call reports it; begin does not clear it.
+ *  stays until a call reports it; begin does not clear it. NULL is allowed.
  *  @par Threads any, and signal handlers */
 CERTREG_API void certreg_estimator_cancel(certreg_estimator *);
 
@@ -125,9 +126,11 @@ certreg_estimator_info(certreg_estimator *, certreg_run *out);
  *  digest. Different digests mean different questions; equal digests are no proof
  *  against intent. A question has the same digest in all versions and on every
  *  platform.
+ *  @param why     receives the error, or NULL
+ *  @param digest  0 after a failure
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_VERSION  @par Threads any */
-CERTREG_API certreg_status
-certreg_question_digest(const certreg_question *question, uint64_t *digest);
+CERTREG_API certreg_status certreg_question_digest(
+    const certreg_question *question, certreg_error *why, uint64_t *digest);
 
 #ifdef __cplusplus
 }

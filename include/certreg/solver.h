@@ -82,7 +82,7 @@ typedef struct certreg_solver_plan {
     /* Maximum for one call. 0: CERTREG_WORST_CASE_EVALUATIONS; at most 1000000. A call
      * that reaches the limit returns a looser bound, never a wrong one. */
     uint32_t max_evaluations;
-    void *memory;        /* 64-byte aligned; NULL: create allocates */
+    void *memory;        /* 64-byte aligned, outlives the solver; NULL: allocate */
     size_t memory_bytes; /* at least certreg_solver_size(); unused without memory */
 } certreg_solver_plan;
 
@@ -127,7 +127,7 @@ CERTREG_API size_t certreg_solver_size(void);
  *  @param why   receives the error, or NULL
  *  @param out   receives the solver
  *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_NO_MEMORY;
- *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION; CERTREG_E_NO_BACKEND (libm)
+ *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION; CERTREG_E_PLATFORM
  *  @par Threads any
  *  @par Memory allocates if the plan has no memory */
 CERTREG_API certreg_status certreg_solver_create(
@@ -180,7 +180,7 @@ typedef struct certreg_bisection_plan {
      * proved, and never above it. 0: 1e-9, which is the smallest; at most 0.5. */
     double accuracy;
     double cap;          /* in units of sigma: end of the search. 0: 10, the largest */
-    void *memory;        /* 64-byte aligned; NULL: create allocates */
+    void *memory;        /* 64-byte aligned, outlives the bisection; NULL: allocate */
     size_t memory_bytes; /* at least certreg_bisection_size(); unused without memory */
 } certreg_bisection_plan;
 

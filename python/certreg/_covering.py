@@ -402,7 +402,7 @@ class _Work:
         self, base: S.Certificate, digest: int, radius: float, _: str,
         limiting: S.Certificate | None,
     ) -> S.Certificate:  # fmt: skip
-        base.question, base.samples, base.stop = digest, self.calls, int(Stop.ALL)
+        base.question_digest, base.samples, base.stop = digest, self.calls, int(Stop.ALL)
         if limiting is None or not radius > 0:
             base.stop = int(Stop.HOPELESS if self.of.target else Stop.ALL)
             base.outcome, base.limiting_side = int(Outcome.ABSTAINED), 0

@@ -57,7 +57,7 @@ def _check_places(rows: Rows, places: np.ndarray) -> None:
     possible = (
         (found["sigma"] == sigmas)
         & (found["noise_id"] == ids[:, None, None].astype(np.uint64))
-        & (found["question"] == digests)
+        & (found["question_digest"] == digests)
         & (found["samples"] <= rows.samples)
         & ((radius >= 0) & (radius <= longest))
         & ((radius == 0) | ~failed & (found["outcome"] != Outcome.ABSTAINED))

@@ -22,6 +22,8 @@ from .results import _Result
 class Rule(_Result):
     """A threshold rule for prediction intervals, and the settings for which it is valid.
 
+    Experimental.
+
     Attributes
     ----------
     alpha : float
@@ -56,6 +58,8 @@ def interval_rule(
     calibration_samples: int = 101,
 ) -> Rule:
     """Compute the rule for a planned calibration, to choose the numbers of points and samples.
+
+    Experimental.
 
     It takes at most about 0.1 s. Intervals of this rule miss the truth with probability at most
     alpha.
@@ -103,7 +107,7 @@ def rule_of(calibration: S.Calibration | None, **coverage_fields: float) -> S.Ru
 
 @dataclasses.dataclass(frozen=True)
 class Interval:
-    """A set that contains the true output with probability at least 1 - alpha.
+    """A set that contains the true output with probability at least 1 - alpha. Experimental.
 
     An adversary may have moved the input by up to `radius`. ``y in interval`` is True if y is in
     one of the pieces.
@@ -152,7 +156,9 @@ class Interval:
 
 
 class IntervalList(list[Any]):
-    """The intervals of many inputs: a list with an element for each, as `interval` returns it."""
+    """The intervals of many inputs: a list with an element for each, as `interval` returns it.
+
+    Experimental."""
 
     def __init__(self, intervals: Iterable[Any] = (), index: Index = None) -> None:
         super().__init__(intervals)

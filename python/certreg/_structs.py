@@ -44,9 +44,9 @@ class Certificate(Struct):
     _fields_ = fields(
         (u32, "struct_size"), (i32, "status outcome stop"),
         (f64, "radius prediction estimate output_lo output_hi radius_l1 radius_l2"),
-        (f64, "radius_linf sigma tolerance alpha"), (u64, "samples noise_id question"),
+        (f64, "radius_linf sigma tolerance alpha"), (u64, "samples noise_id question_digest"),
         (i32, "output statistic method center"), (u32, "constraints"), (i32, "limiting_side"),
-        (u64, "input"),
+        (u64, "input_digest"),
     )
 
 
@@ -59,7 +59,7 @@ class DenoiserFacts(Struct):
 
 class Error(Struct):
     _fields_ = fields(
-        (u32, "struct_size"), (i32, "status"), (i64, "sample row"), (i32, "output model_code"),
+        (u32, "struct_size"), (i32, "status"), (i64, "sample row"), (i32, "output code"),
         (f64, "value"), (C.c_char * 256, "text"),
     )
 
@@ -220,7 +220,8 @@ FUNCTIONS = {
     "certreg_backend_open_cpu": (i32, i32, ref(Error), ref(pointer)),
     "certreg_backend_open": (i32, C.c_char_p, i32, pointer, ref(Error), ref(pointer)),
     "certreg_backend_close": (None, pointer),
-    "certreg_estimator_size": (i32, pointer, ref(Model), ref(Plan), pointer, pointer),
+    "certreg_estimator_size": (i32, pointer, ref(Model), ref(Plan), ref(Error), pointer,
+        pointer),
     "certreg_estimator_create": (i32, pointer, ref(Model), ref(Plan), ref(Error), ref(pointer)),
     "certreg_estimator_destroy": (None, pointer),
     "certreg_estimator_begin": (i32, pointer, pointer, f64, u64),
@@ -248,10 +249,11 @@ FUNCTIONS = {
         ref(Certificate)),
     "certreg_certify_sigmas": (i32, pointer, pointer, pointer, size_t, u64, size_t,
         ref(Question), size_t, ref(Certificate)),
-    "certreg_choose_sigma": (i32, ref(Certificate), size_t, size_t, pointer, pointer),
+    "certreg_choose_sigma": (i32, ref(Certificate), size_t, size_t, ref(Error), pointer,
+        pointer),
     "certreg_estimator_forecast": (i32, pointer, ref(Question), ref(Forecast)),
     "certreg_move_certificate": (i32, ref(Certificate), size_t, pointer, pointer, pointer,
-        ref(Certificate), ref(Error)),
+        ref(Error), ref(Certificate)),
     "certreg_estimator_begin_level": (i32, pointer, pointer, f64, u64, u64),
     "certreg_estimator_sample": (i32, pointer, u64, size_t),
     "certreg_estimator_draw": (i32, pointer, u64, size_t, pointer),
@@ -261,7 +263,7 @@ FUNCTIONS = {
     "certreg_estimator_set_deadline": (i32, pointer, f64),
     "certreg_estimator_cancel": (None, pointer),
     "certreg_estimator_info": (i32, pointer, ref(Run)),
-    "certreg_question_digest": (i32, ref(Question), pointer),
+    "certreg_question_digest": (i32, ref(Question), ref(Error), pointer),
     "certreg_estimator_bounds": (i32, pointer, ref(Question), i32, ref(Bounds)),
     "certreg_solver_size": (size_t,),
     "certreg_solver_create": (i32, ref(SolverPlan), ref(Error), ref(pointer)),

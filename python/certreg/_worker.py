@@ -247,7 +247,7 @@ class Worker:
                 failure.__cause__ = error.__cause__
         except BaseException as error:  # KeyboardInterrupt as well: results are kept
             failure = error
-        out["question"] = digests_of(self.job.questions, rows)
+        out["question_digest"] = digests_of(self.job.questions, rows)
         chunk.certificates, chunk.failure = out[:done], failure
         chunk.seconds = time.perf_counter() - begun
         return chunk

@@ -27,6 +27,8 @@ from .questions import Asked, question_of
 class AttackResult(HtmlTable):
     """The result of an attack. str() of it is one line: certified 0.772, broken at 0.941.
 
+    Experimental.
+
     Attributes
     ----------
     outcome : Attack

@@ -200,7 +200,8 @@ class Rows(HtmlTable):
             the fields of the certificate without digests, with members of enumerations as names in
             lower case, and "error", which is empty if nothing failed. If some features get no
             noise, "exact" has their names. If cells are missing, "missing" has their names."""
-        names = [name for name in FIELDS if name not in ("sigma", "question", "input")]
+        left_out = ("sigma", "question_digest", "input_digest")
+        names = [name for name in FIELDS if name not in left_out]
         exact = exact_features(self.sampling, self.columns)
         list_ = []
         for row in np.flatnonzero(self.done).tolist():

@@ -26,7 +26,7 @@ from .tuning import question_about_one, ratio_of_means, sigmas_of
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Comparison:
-    """The result of compare_denoised, for certify_rows(c.model, ..., sigma=c.sigma).
+    """The result of compare_denoised, for certify_rows(c.model, ..., sigma=c.sigma). Experimental.
 
     Attributes
     ----------
@@ -82,6 +82,8 @@ def compare_denoised(
     **more: Any,
 ) -> Comparison:
     """Certify inputs at several noise levels, with and without a denoiser in front of the model.
+
+    Experimental.
 
     Each radius holds with all of alpha on its own.
 

@@ -57,13 +57,14 @@ class Status(Named):
     - INFEASIBLE: no function has these bounds.
     - WRONG_STATE: the record does not answer this call, for lack of samples or after an earlier
       answer.
-    - NO_BACKEND, NO_DEVICE, DEVICE_FAILED: a module is missing, or the C library's mathematics
-      is too inaccurate; there is no such device, or it failed.
+    - NO_BACKEND, NO_DEVICE, DEVICE_FAILED: a backend or module is not available; there is no
+      such device, or it failed.
     - VERSION, CORRUPT, MISMATCH: the data come from another version, are damaged, or belong to
       other arguments.
     - TOO_MANY: a sample index is at least `max_samples`.
     - CANCELLED, DEADLINE: the caller, or the deadline, stopped sampling.
-    - BUSY: another call is running on the object."""
+    - BUSY: another call is running on the object.
+    - PLATFORM: the C library's mathematics is too inaccurate for certificates."""
 
     OK = 0
     INVALID = 1
@@ -84,6 +85,7 @@ class Status(Named):
     CANCELLED = 16
     DEADLINE = 17
     BUSY = 18
+    PLATFORM = 19
 
 
 class Output(Named):
@@ -206,7 +208,7 @@ class Dependence(Named):
 
 
 class Score(Named):
-    """Distances of outputs from their truths, for prediction intervals (theory 12.4).
+    """Distances of outputs from their truths, for prediction intervals (theory 12.4). Experimental.
 
     - NORM: the 2-norm of the distances.
     - LARGEST: the largest distance.
@@ -219,7 +221,7 @@ class Score(Named):
 
 
 class Region(Named):
-    """The values of a worst function between two breakpoints.
+    """The values of a worst function between two breakpoints. Experimental.
 
     - LO, HI: the lower or upper end of the range.
     - BETWEEN: the curve between them."""
@@ -242,7 +244,7 @@ class Outcome(Named):
 
 
 class Attack(Named):
-    """The outcome of an attack.
+    """The outcome of an attack. Experimental.
 
     - NOT_BROKEN: nothing was proved.
     - BROKEN: a shift is proved to break the tolerance."""

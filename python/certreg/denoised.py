@@ -86,6 +86,8 @@ def _digests(X: np.ndarray, scale: np.ndarray) -> np.ndarray:
 class Denoised:
     """A model behind a denoiser, which removes most of the noise before the model gets the input.
 
+    Experimental.
+
     Models that were not trained under noise have short radii; a denoiser makes them longer. It is a
     model for certify_rows, Estimator, Calibrated and check_model, at its own sigma and scale. The
     certificates are about the model behind this denoiser: a server must apply the same denoiser

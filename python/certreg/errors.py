@@ -24,9 +24,9 @@ class CertregError(RuntimeError):
     ----------
     status : Status
         The kind of failure.
-    sample, row, output, model_code : int
-        The sample, its row in the batch, the output, and the code of the device; -1 if they do not
-        apply.
+    sample, row, output, code : int
+        The sample, its row in the batch, the output, and the code that the model or CUDA returned
+        (10000 more than its number for cuBLAS); -1 if they do not apply.
     value : float
         The number that was refused; -1 if this does not apply.
     certificates : list of Certificate
@@ -47,7 +47,7 @@ class CertregError(RuntimeError):
         self.sample: int = why.sample if why else -1
         self.row: int = why.row if why else -1
         self.output: int = why.output if why else -1
-        self.model_code: int = why.model_code if why else -1
+        self.code: int = why.code if why else -1
         self.value: float = why.value if why else -1
         self.certificates: list[Certificate] = []
 

@@ -260,11 +260,12 @@ class Estimator(Evaluator):
             self._made(status, why)
 
     def _create(self, m: S.Model, p: S.Plan) -> None:
-        size, why, given = size_t(), S.Error(), (self._backend, C.byref(m), C.byref(p))
-        if not lib.certreg_estimator_size(*given, C.byref(size), None):  # else create fails too
-            self._memory.append(Memory(size.value))
-            p.memory, p.memory_bytes = self._memory[0].address, size.value
-        self._made(lib.certreg_estimator_create(*given, C.byref(why), C.byref(self._handle)), why)
+        size, why = size_t(), S.Error()
+        given = self._backend, C.byref(m), C.byref(p), C.byref(why)
+        self._made(lib.certreg_estimator_size(*given, C.byref(size), None), why)
+        self._memory.append(Memory(size.value))
+        p.memory, p.memory_bytes = self._memory[0].address, size.value
+        self._made(lib.certreg_estimator_create(*given, C.byref(self._handle)), why)
 
     def _free(self) -> None:
         attacks = getattr(self, "_attacks", None)
@@ -286,6 +287,8 @@ class Estimator(Evaluator):
         direction: Scale = None,
     ) -> AttackResult:
         """Search for a short shift of the current input that breaks the tolerance of a question.
+
+        Experimental.
 
         Fresh noise proves that the shift breaks the tolerance. The record is only read, and has to
         answer the question.
@@ -556,14 +559,14 @@ class Estimator(Evaluator):
             raise TypeError(text) from None
         self._call("import", data, len(data))
 
-    def set_deadline(self, seconds: float) -> None:
+    def set_deadline(self, seconds: float | None) -> None:
         """Set a deadline for sampling and answers.
 
         Parameters
         ----------
-        seconds : float
-            Seconds from now; 0: no deadline."""
-        self._call("set_deadline", number(seconds, "seconds"))
+        seconds : float or None
+            Seconds from now; 0 or below: it has passed already; None: no deadline."""
+        self._call("set_deadline", math.inf if seconds is None else number(seconds, "seconds"))
 
     def cancel(self) -> None:
         """Stop the running or next call after its batch. Any thread may call it."""

@@ -40,7 +40,7 @@ Intervals: TypeAlias = Any  # an Interval, or a list with one for each output
 
 
 class Calibrated(HtmlTable):
-    """A model with calibration points, for prediction intervals under attack.
+    """A model with calibration points, for prediction intervals under attack. Experimental.
 
     The constructor samples the model around every row of X. Like an Estimator it handles one call
     at a time, and refuses a second one with ``Status.BUSY``. It can be pickled if the model can; a

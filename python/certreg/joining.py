@@ -61,7 +61,7 @@ class _OnnxFile:
 
 
 def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
-    """Write one ONNX file with a denoiser in front of a model, for every engine.
+    """Write one ONNX file with a denoiser in front of a model, for every engine. Experimental.
 
     It needs no other package.
 

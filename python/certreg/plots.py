@@ -148,7 +148,7 @@ def plot_worst_function(
     ax: Axes = None,
     title: str | None = None,
 ) -> Axes:
-    """Plot worst functions as functions of the noise along the shift.
+    """Plot worst functions as functions of the noise along the shift. Experimental.
 
     Parameters
     ----------

@@ -391,7 +391,7 @@ def structs_of(questions: Sequence[Question]) -> "C.Array[S.Question]":
 
 
 def question_digest(question: Asked) -> int:
-    """Return a 64-bit digest of a question, which certificates have as `question`.
+    """Return a 64-bit digest of a question, which certificates have as `question_digest`.
 
     Parameters
     ----------
@@ -407,8 +407,8 @@ def question_digest(question: Asked) -> int:
 
 
 def _digest_of(struct: S.Question) -> int:
-    digest = u64()
-    check(lib.certreg_question_digest(C.byref(struct), C.byref(digest)))
+    digest, why = u64(), S.Error()
+    check(lib.certreg_question_digest(C.byref(struct), C.byref(why), C.byref(digest)), why)
     return int(digest.value)
 
 

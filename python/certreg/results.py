@@ -16,7 +16,7 @@ from . import _structs as S
 from ._arguments import enum_value, field_names, instance, integer, listed
 from ._arrays import array_of, numbers, optional_scale, unnamed
 from ._ctypes import Struct, f64, size_t, u64
-from ._library import lib
+from ._library import lib, version
 from ._missing import put_placeholders
 from ._tables import HtmlTable
 from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Region, Side, Statistic
@@ -75,7 +75,7 @@ class Certificate(_Result, HtmlTable):
         Samples in the record, pilot included.
     noise_id : int
         Noise id of the input.
-    question : int
+    question_digest : int
         question_digest of the question.
     output : int
         Index of the output.
@@ -83,7 +83,7 @@ class Certificate(_Result, HtmlTable):
         From the question, with the constraints that were used.
     limiting_side : Side
         The condition that limits the radius; 0 if there is none.
-    input : int
+    input_digest : int
         Digest of z and the scale, for `moved`."""
 
     status: Status
@@ -102,14 +102,14 @@ class Certificate(_Result, HtmlTable):
     alpha: float
     samples: int
     noise_id: int
-    question: int
+    question_digest: int
     output: int
     statistic: Statistic
     method: Method
     center: Center
     constraints: Constraint
     limiting_side: Side  # 0: none
-    input: int
+    input_digest: int
 
     def __str__(self) -> str:
         if self.status != Status.OK:
@@ -132,7 +132,7 @@ class Certificate(_Result, HtmlTable):
         return self.radius > 0
 
     def moved(self, z: ArrayLike, to: ArrayLike, scale: ArrayLike | None = None) -> Certificate:
-        """Move the certificate to an input near z, without a call of the model.
+        """Move the certificate to an input near z, without a call of the model. Experimental.
 
         The radius becomes shorter by the norm of (to - z) / scale, and 0 if nothing is left. This
         is part of the same promise: it costs no alpha for any choice of `to`. Serving near `to`
@@ -168,7 +168,7 @@ class Certificate(_Result, HtmlTable):
         put_placeholders(*ends)
         out, why = S.Certificate(), S.Error()
         given = [None if part is None else part.ctypes for part in (scales, *ends)]
-        struct, results = C.byref(self._struct()), (C.byref(out), C.byref(why))
+        struct, results = C.byref(self._struct()), (C.byref(why), C.byref(out))
         check(lib.certreg_move_certificate(struct, first.size, *given, *results), why)
         return self._of(out)
 
@@ -317,7 +317,7 @@ class MeanChange(_Result):
 
 @dataclasses.dataclass(frozen=True)
 class WorstFunction(_Result):
-    """A worst function: its mean changes most within a radius.
+    """A worst function: its mean changes most within a radius. Experimental.
 
     It is a function of t, the component of the noise along the shift.
 
@@ -457,7 +457,7 @@ def to_json(
     """Return a question, run and certificate as one line of JSON.
 
     It has the fields of the structs of C: enumerations as numbers, 64-bit integers as texts,
-    infinities and NaN as null.
+    infinities and NaN as null. Last comes the version of the library, as a number.
 
     Parameters
     ----------
@@ -477,9 +477,10 @@ def to_json(
     left_out = set() if integer(flags, "flags", 0, JSON_SEED) else {"seed"}
     parts = {"question": asked, "run": run, "certificate": certificate}
     structs = {name: part._struct() for name, part in parts.items() if part is not None}
-    found = {name: _fields(struct, left_out) for name, struct in structs.items()}
+    found: dict[str, Any] = {name: _fields(part, left_out) for name, part in structs.items()}
     if asked is not None:
         found["question"].update(_pointed_at(structs["question"]))
+    found["version"] = version()
     return json.dumps(found, separators=(",", ":"), allow_nan=False)
 
 
@@ -569,10 +570,7 @@ def chosen_sigma(
     structs: "C.Array[S.Certificate]", inputs: int, levels: int
 ) -> tuple[int, list[float]]:
     """choose_sigma for a flat array of structs, beginning with all levels of the first input."""
-    means, level = (f64 * max(levels, 1))(), size_t()
-    why = S.Error(
-        text=b"give certificates that did not fail, with the same noise levels for every "
-        b"input, all different"
-    )
-    check(lib.certreg_choose_sigma(structs, inputs, levels, means, C.byref(level)), why)
+    means, level, why = (f64 * max(levels, 1))(), size_t(), S.Error()
+    given = structs, inputs, levels, C.byref(why)
+    check(lib.certreg_choose_sigma(*given, means, C.byref(level)), why)
     return int(level.value), list(means[:levels])

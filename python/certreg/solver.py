@@ -91,7 +91,7 @@ class Solver(_Searcher):
         side: Side | str = Side.LOWER,
         constraints: int | str = 0,
     ) -> WorstFunction:
-        """Return the function with the largest change of its mean within a radius.
+        """Return the function with the largest change of its mean within a radius. Experimental.
 
         Parameters
         ----------

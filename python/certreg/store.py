@@ -48,7 +48,7 @@ from .certified_rows import Rows
 from .constants import version_text
 from .errors import ResumeError
 
-_DIGESTS = [FIELDS.index(name) for name in ("question", "input")]  # texts in SQLite
+_DIGESTS = [FIELDS.index(name) for name in ("question_digest", "input_digest")]  # texts in SQLite
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
 _COLUMNS = ", ".join(
     f"{name} {'TEXT' if i in _DIGESTS else _KINDS[CERTIFICATE[name].kind]}"

@@ -32,7 +32,7 @@ OPSET_13 = _protobuf.part(_protobuf.OPSET, [_protobuf.whole(2, 13)])
 
 @dataclasses.dataclass(frozen=True)
 class TrainedDenoiser:
-    """The result of train_denoiser.
+    """The result of train_denoiser. Experimental.
 
     Attributes
     ----------
@@ -65,6 +65,8 @@ def train_denoiser(
     progress: Progress = True,
 ) -> TrainedDenoiser:
     """Train a denoising network by torch, and write it as an ONNX file for join_denoiser.
+
+    Experimental.
 
     It takes minutes for 28x28 images. After an interruption the same call goes on from the file
     path.partial, which has the state of the run until its end.

@@ -252,7 +252,7 @@ static certreg_status sum_gradient(certreg_attack *a, const cr_conditions *condi
     if (status == CERTREG_E_DEADLINE)
         return cr_error_set(a->probe.why, status,
                             "the deadline left no time for the gradient: give "
-                            "certreg_estimator_set_deadline more seconds, or 0 for no deadline");
+                            "certreg_estimator_set_deadline more seconds, or INFINITY for none");
     if (status) return status;
     for (size_t j = 0; j < a->target.record->model.inputs; j++)
         out[j] = a->half_sums[j] / ((double)count * a->target.record->input.sigma);

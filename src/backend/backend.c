@@ -21,7 +21,7 @@ certreg_status cr_backend_failed(certreg_backend *backend, certreg_status status
     const int32_t code = backend->ops->last_code(backend, &text);
     cr_error_set(why, status, "the backend failed to %s%s%.150s", what, text ? ": " : "",
                  text ? text : "");
-    why->model_code = code;
+    why->code = code;
     return status;
 }
 

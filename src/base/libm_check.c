@@ -63,7 +63,7 @@ static certreg_status check(certreg_error *why)
             const double *value = row + functions[f].arguments,
                          error = error_of(value_of((enum function)f, row), value[0], value[1]);
             if (!(error <= functions[f].allowed + 0.01))
-                return cr_error_set(why, CERTREG_E_NO_BACKEND,
+                return cr_error_set(why, CERTREG_E_PLATFORM,
                                     "the C library's %s errs by %.3g units in the last place at "
                                     "%g, and certificates allow %g: link another C library, "
                                     "such as glibc or musl",

@@ -28,6 +28,7 @@ const char *certreg_status_text(certreg_status status)
     case CERTREG_E_CANCELLED: return "cancelled";
     case CERTREG_E_DEADLINE: return "stopped by the deadline";
     case CERTREG_E_BUSY: return "another call is running on the handle";
+    case CERTREG_E_PLATFORM: return "the C library's mathematics is too inaccurate";
     }
     return "unknown status";
 }

@@ -22,12 +22,12 @@ void cr_certificate_init(cr_view *v, const cr_question *q, certreg_certificate *
         c->center = q->given.center;
         c->tolerance = q->given.tolerance;
         c->alpha = q->given.alpha;
-        c->question = q->given.digest;
+        c->question_digest = q->given.digest;
     }
     if (!v) return;
     if (v->input.is_set) {
         c->sigma = v->input.sigma;
-        c->input = v->input.digest;
+        c->input_digest = v->input.digest;
     }
     c->noise_id = v->input.noise.noise_id;
     c->samples = v->sample_count;

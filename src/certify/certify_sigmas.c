@@ -111,66 +111,109 @@ certreg_status certreg_certify_sigmas(certreg_estimator *e, const float *z, cons
     return refused;
 }
 
-static int read(const certreg_certificate *certificates, size_t index, certreg_certificate *c)
+/* ---- the choice of one level */
+/* Certificates of inputs at levels, input by input. */
+typedef struct cr_grid {
+    const certreg_certificate *certificates;
+    size_t inputs, levels;
+} cr_grid;
+
+/* Reads the certificate of an input at a level. Refuses one that failed, or has no radius. */
+static certreg_status read_certificate(const cr_grid *grid, size_t input, size_t level,
+                                       certreg_certificate *c, certreg_error *why)
 {
-    return cr_struct_element(c, sizeof *c, certificates, index, "certificate", NULL) == CERTREG_OK;
+    const size_t index = input * grid->levels + level;
+    const certreg_status status =
+        cr_struct_element(c, sizeof *c, grid->certificates, index, "certificates", why);
+    if (status) return status;
+    if (c->status)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "certificates[%zu].status is %d (%s); give certificates that did not "
+                            "fail",
+                            index, (int)c->status, certreg_status_text(c->status));
+    if (!(c->radius >= 0) || !isfinite(c->radius))
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "certificates[%zu].radius is %g; it must be finite and at least 0",
+                            index, c->radius);
+    return CERTREG_OK;
 }
 
-/* Returns the mean radius of a level; NAN if one of its certificates cannot be read, failed, or is
- * of another sigma. */
-static double mean_of_level(const certreg_certificate *certificates, size_t inputs, size_t levels,
-                            size_t level)
+/* Sets the mean radius of a level, which must have one sigma. */
+static certreg_status mean_of_level(const cr_grid *grid, size_t level, double *sigma, double *mean,
+                                    certreg_error *why)
 {
-    double sum = 0, sigma = NAN;
-    for (size_t i = 0; i < inputs; i++) {
+    double sum = 0;
+    for (size_t i = 0; i < grid->inputs; i++) {
         certreg_certificate c;
-        if (!read(certificates, i * levels + level, &c) || c.status || !(c.radius >= 0) ||
-            !isfinite(c.radius))
-            return NAN;
-        if (i == 0) sigma = c.sigma;
-        if (c.sigma != sigma) return NAN;
+        const certreg_status status = read_certificate(grid, i, level, &c, why);
+        if (status) return status;
+        if (i == 0) *sigma = c.sigma;
+        if (c.sigma != *sigma) /* or NaN */
+            return cr_error_set(why, CERTREG_E_INVALID,
+                                "certificates[%zu].sigma is %g, and certificates[%zu].sigma %g; "
+                                "give the same noise levels for every input",
+                                i * grid->levels + level, c.sigma, level, *sigma);
         sum += c.radius;
     }
-    return sum / (double)inputs;
+    *mean = sum / (double)grid->inputs;
+    return CERTREG_OK;
 }
 
-/* Returns 1 if an earlier level has the same sigma: these are answers to several questions, and not
- * levels. */
-static int is_repeated(const certreg_certificate *certificates, size_t level)
+/* Refuses a level with the sigma of an earlier one: the certificates answer several questions. The
+ * earlier levels have been read. */
+static certreg_status check_is_new(const cr_grid *grid, size_t level, double sigma,
+                                   certreg_error *why)
 {
-    certreg_certificate here, other;
-    read(certificates, level, &here);
-    for (size_t k = 0; k < level; k++)
-        if (read(certificates, k, &other) && other.sigma == here.sigma) return 1;
-    return 0;
-}
-
-static certreg_status choose(const certreg_certificate *certificates, size_t inputs, size_t levels,
-                             double *mean_radius, size_t *level)
-{
-    if (!inputs || !levels ||
-        cr_struct_check(certificates, CR_OLDEST_CERTIFICATE, "certificate", NULL))
-        return CERTREG_E_INVALID;
-    double best = -1;
-    for (size_t k = 0; k < levels; k++) {
-        const double mean = mean_of_level(certificates, inputs, levels, k);
-        if (isnan(mean) || is_repeated(certificates, k)) return CERTREG_E_INVALID;
-        if (mean_radius) mean_radius[k] = mean;
-        if (!(mean > best)) continue;
-        best = mean;
-        *level = k;
+    certreg_certificate other;
+    for (size_t k = 0; k < level; k++) {
+        read_certificate(grid, 0, k, &other, NULL);
+        if (other.sigma == sigma)
+            return cr_error_set(why, CERTREG_E_INVALID,
+                                "certificates[%zu] and certificates[%zu] have the same sigma, %g; "
+                                "give the answers to one question at different noise levels",
+                                k, level, sigma);
     }
     return CERTREG_OK;
 }
 
-certreg_status certreg_choose_sigma(const certreg_certificate *certificates, size_t inputs,
-                                    size_t levels, double *mean_radius, size_t *level)
+static certreg_status choose(const cr_grid *grid, double *mean_radius, size_t *level,
+                             certreg_error *why)
 {
-    if (!level) return CERTREG_E_INVALID;
-    *level = 0;
+    if (!grid->inputs || !grid->levels)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "inputs is %zu and levels %zu; they must be at least 1", grid->inputs,
+                            grid->levels);
+    certreg_status status =
+        cr_struct_check(grid->certificates, CR_OLDEST_CERTIFICATE, "certificates", why);
+    double best = -1;
+    size_t found = 0;
+    for (size_t k = 0; k < grid->levels && !status; k++) {
+        double sigma = NAN, mean = NAN;
+        status = mean_of_level(grid, k, &sigma, &mean, why);
+        if (!status) status = check_is_new(grid, k, sigma, why);
+        if (status) return status;
+        if (mean_radius) mean_radius[k] = mean;
+        if (!(mean > best)) continue;
+        best = mean;
+        found = k;
+    }
+    *level = found;
+    return status;
+}
+
+certreg_status certreg_choose_sigma(const certreg_certificate *certificates, size_t inputs,
+                                    size_t levels, certreg_error *why, double *mean_radius,
+                                    size_t *level)
+{
+    const cr_grid grid = {certificates, inputs, levels};
+    certreg_error error;
     fenv_t callers;
     cr_environment_enter(&callers);
-    const certreg_status status = choose(certificates, inputs, levels, mean_radius, level);
+    cr_error_clear(&error);
+    if (level) *level = 0;
+    const certreg_status status = level ? choose(&grid, mean_radius, level, &error)
+                                        : cr_error_set(&error, CERTREG_E_INVALID, "level is NULL");
     cr_environment_leave(&callers);
+    cr_error_copy_out(why, &error);
     return status;
 }

@@ -32,7 +32,7 @@ static certreg_status check_input(const certreg_certificate *c, const cr_move *m
 {
     if (!m->z || !m->to)
         return cr_error_set(why, CERTREG_E_INVALID, "%s is NULL", m->z ? "to" : "z");
-    if (cr_input_digest(m->z, m->scale, m->inputs) == c->input) return CERTREG_OK;
+    if (cr_input_digest(m->z, m->scale, m->inputs) == c->input_digest) return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_MISMATCH,
         "the certificate is about another input: give z, scale and inputs as they were "
@@ -86,7 +86,7 @@ static certreg_status move(const cr_move *m, certreg_certificate *c, certreg_err
         c->output_hi = INFINITY;
     }
     c->estimate = NAN;
-    c->input = cr_input_digest(m->to, m->scale, m->inputs);
+    c->input_digest = cr_input_digest(m->to, m->scale, m->inputs);
     cr_certificate_set_norms(m->scale, m->inputs, c);
     return CERTREG_OK;
 }
@@ -110,7 +110,7 @@ static certreg_status read_and_move(const certreg_certificate *certificate, cons
 
 certreg_status certreg_move_certificate(const certreg_certificate *certificate, size_t inputs,
                                         const float *scale, const float *z, const float *to,
-                                        certreg_certificate *out, certreg_error *why)
+                                        certreg_error *why, certreg_certificate *out)
 {
     const cr_move m = {.scale = scale, .z = z, .to = to, .inputs = inputs};
     certreg_error error;

@@ -111,7 +111,7 @@ static certreg_status read_chunk(fit *f, uint64_t first, size_t count)
         cr_error_set(f->why, CERTREG_E_MODEL_FAILED,
                      "plan.read returned %d for examples from %llu on", code,
                      (unsigned long long)first);
-        f->why->model_code = code;
+        f->why->code = code;
         return CERTREG_E_MODEL_FAILED;
     }
     for (size_t i = 0; i < count * f->inputs; i++) {

@@ -207,12 +207,16 @@ certreg_status cr_estimator_memory(certreg_backend *backend, const certreg_model
 }
 
 certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_model *model,
-                                      const certreg_plan *plan, size_t *bytes, size_t *device_bytes)
+                                      const certreg_plan *plan, certreg_error *why, size_t *bytes,
+                                      size_t *device_bytes)
 {
     size_t sizes[2] = {0, 0};
+    certreg_error error;
+    cr_error_clear(&error);
     const certreg_status status =
-        bytes ? cr_estimator_memory(backend, model, plan, CR_MIN_BLOCKS, sizes, NULL)
-              : CERTREG_E_INVALID;
+        bytes ? cr_estimator_memory(backend, model, plan, CR_MIN_BLOCKS, sizes, &error)
+              : cr_error_set(&error, CERTREG_E_INVALID, "bytes is NULL");
+    cr_error_copy_out(why, &error);
     if (bytes) *bytes = sizes[0];
     if (device_bytes) *device_bytes = sizes[1];
     return status;

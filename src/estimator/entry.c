@@ -68,9 +68,10 @@ certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double secon
     if (status) return status;
     if (isnan(seconds))
         status = cr_error_set(&e->error, CERTREG_E_INVALID,
-                              "seconds is NaN; give a number, or 0 for no deadline");
-    else /* a time below 0 is over already */
-        e->clock.expires_at = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN);
+                              "seconds is NaN; give a number, or INFINITY for no deadline");
+    else if (isinf(seconds) && seconds > 0) e->clock.expires_at = 0;
+    else /* DBL_MIN has passed already, by every clock */
+        e->clock.expires_at = seconds > 0 ? cr_estimator_now(e) + seconds : DBL_MIN;
     return cr_estimator_leave(e, status);
 }
 

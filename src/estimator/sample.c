@@ -142,7 +142,7 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
         code, (unsigned long long)first, (unsigned long long)(first + b.used_count - 1));
     e->error.sample = (int64_t)first;
     e->error.row = (int64_t)b.used_first;
-    e->error.model_code = code;
+    e->error.code = code;
     return CERTREG_E_MODEL_FAILED;
 }
 

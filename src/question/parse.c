@@ -175,16 +175,20 @@ certreg_status cr_question_parse(const certreg_question *questions, size_t index
     return divide_alpha(share, out, why);
 }
 
-certreg_status certreg_question_digest(const certreg_question *question, uint64_t *digest)
+certreg_status certreg_question_digest(const certreg_question *question, certreg_error *why,
+                                       uint64_t *digest)
 {
-    if (!digest) return CERTREG_E_INVALID;
-    *digest = 0;
-    cr_given q;
+    cr_given q = {0};
+    certreg_error error;
     fenv_t callers;
     cr_environment_enter(&callers);
-    certreg_status status = cr_struct_check(question, CR_OLDEST_QUESTION, "question", NULL);
-    if (!status) status = cr_question_parse(question, 0, 1, &q, NULL);
+    cr_error_clear(&error);
+    certreg_status status = digest
+                                ? cr_struct_check(question, CR_OLDEST_QUESTION, "question", &error)
+                                : cr_error_set(&error, CERTREG_E_INVALID, "digest is NULL");
+    if (!status) status = cr_question_parse(question, 0, 1, &q, &error);
     cr_environment_leave(&callers);
-    if (!status) *digest = q.digest;
+    if (digest) *digest = status ? 0 : q.digest;
+    cr_error_copy_out(why, &error);
     return status;
 }

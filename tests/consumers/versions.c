@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2 && !status; i++)
         printf("radius %a prediction %a samples %llu question %llx\n", a.of[i].radius,
                a.of[i].prediction, (unsigned long long)a.of[i].samples,
-               (unsigned long long)a.of[i].question);
+               (unsigned long long)a.of[i].question_digest);
     certreg_estimator_destroy(e);
 #ifdef CERTREG_NEXT
     if (!status && (a.of[0].next != 0 || a.of[1].next != 0)) return 4;

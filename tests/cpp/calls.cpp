@@ -137,7 +137,7 @@ TEST(every_call_gives_what_c_gives)
           certreg_attack_run(attack.get(), &q, &options, there.data(), &out));
     CHECK(shift == there && shift[0] * shift[0] > 0);
     GIVES(certreg::move_certificate(first, kit::input, to, ones),
-          certreg_move_certificate(&first, 3, ones.data(), kit::input, to.data(), &out, nullptr));
+          certreg_move_certificate(&first, 3, ones.data(), kit::input, to.data(), nullptr, &out));
     GIVES(certreg::interval_rule(wanted), certreg_interval_rule(&wanted, nullptr, nullptr, &out));
 }
 
@@ -158,9 +158,9 @@ TEST(samples_drawn_by_hand_and_records_give_the_same_bits)
     CHECK(kit::same(by_hand.certify(0, kit::question()), c));
     const std::vector<unsigned char> record = called.export_record();
     by_hand.begin(kit::input, 0.25, 7);
-    by_hand.call(certreg_estimator_import, record.data(), record.size());
+    by_hand.import_record(record);
     CHECK(kit::same(by_hand.certify(0, kit::question()), c));
-    REFUSED(by_hand.call(certreg_estimator_import, record.data(), 5u), CERTREG_E_CORRUPT, "record");
+    REFUSED(by_hand.import_record({record.data(), 5}), CERTREG_E_CORRUPT, "record");
 }
 
 // However the header is optimised, what pointers point to is read in every call.
@@ -212,7 +212,7 @@ TEST(a_denoiser_has_the_bits_of_c)
     CHECK(clean == again);
     const auto fails = [](uint64_t, size_t, float *) { return 5; };
     const certreg::error why = kit::thrown([&] { certreg::denoiser(fails, plan); });
-    CHECK(why.status == CERTREG_E_MODEL_FAILED && why.model_code == 5);
+    CHECK(why.status == CERTREG_E_MODEL_FAILED && why.code == 5);
     const auto throws = [](uint64_t, size_t, float *) { throw 7; };
     int caught = 0;
     try {

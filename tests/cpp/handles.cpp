@@ -216,9 +216,11 @@ TEST(the_steady_state_does_not_allocate)
     CHECK(allocations == before && radii > 0);
     if (before == 0) std::puts("skip allocations: operator new is replaced, by valgrind");
     e.begin(kit::input, 0.25, 0);
-    e.set_deadline(-1ms);
+    e.set_deadline(0ms);
     CHECK(e.certify(1000, ask[0]).stop == CERTREG_STOP_DEADLINE);
     REFUSED(e.sample(0, 10), CERTREG_E_DEADLINE, "");
+    e.set_deadline(std::chrono::duration<double>(INFINITY));
+    e.sample(0, 10);
 }
 
 // Elements that do not lie one after the other, as in a row of a matrix stored by columns.
@@ -276,7 +278,7 @@ TEST(errors_carry_their_fields)
     certreg::estimator e([](const float *, float *) { return -3; }, kit::shape(), kit::plan());
     e.begin(kit::input, 0.25, 0);
     const certreg::error why = kit::thrown([&] { e.sample(0, 100); });
-    CHECK(why.status == CERTREG_E_MODEL_FAILED && why.model_code == -3);
+    CHECK(why.status == CERTREG_E_MODEL_FAILED && why.code == -3);
     static_assert(std::is_base_of_v<std::exception, certreg::error>);
     REFUSED(e.begin(kit::input, -1, 0), CERTREG_E_INVALID, "sigma");
     CHECK(std::strlen(certreg::error(1, std::string(999, 'x').c_str()).what()) == 255);

@@ -285,7 +285,9 @@ static void call(fuzz_bytes *b, int kind)
     case 7:
     case 8:
     case 9: look(b); break;
-    case 10: CALL(status, certreg_estimator_set_deadline(play.e, which & 64 ? -1 : 0)); break;
+    case 10:
+        CALL(status, certreg_estimator_set_deadline(play.e, which & 64 ? -1 : INFINITY));
+        break;
     case 11: certreg_estimator_cancel(play.e); break;
     case 12:
         if (kind != WIDE) hit(b, models[kind].inputs);

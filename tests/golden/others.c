@@ -4,6 +4,7 @@
 #include <certreg/interval.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static int sampled(uint64_t noise_id)
 static int print_certificate(const certreg_question *q, const certreg_certificate *c)
 {
     uint64_t digest;
-    if (certreg_question_digest(q, &digest)) return 1;
+    if (certreg_question_digest(q, NULL, &digest)) return 1;
     printf("digest %llx\ncertificate %d %d %d %llu", (unsigned long long)digest, c->status,
            c->outcome, c->stop, (unsigned long long)c->samples);
     const double numbers[] = {c->radius,      c->prediction, c->estimate,
@@ -68,8 +69,9 @@ static int print_moved(const certreg_certificate *c)
 {
     const float to[INPUTS] = {0.3f, -0.2f, 0.2f, 0.7f, -0.45f};
     certreg_certificate m = {.struct_size = sizeof m};
-    if (certreg_move_certificate(c, INPUTS, NULL, input, to, &m, NULL)) return 1;
-    printf("moved %llx", (unsigned long long)m.input), number(m.radius), number(m.radius_linf);
+    if (certreg_move_certificate(c, INPUTS, NULL, input, to, NULL, &m)) return 1;
+    printf("moved %llx", (unsigned long long)m.input_digest), number(m.radius),
+        number(m.radius_linf);
     printf("\n");
     return 0;
 }
@@ -134,7 +136,7 @@ static int print_deadline(double seconds)
     certreg_estimator_begin(estimator, input, sigma, 4);
     certreg_estimator_set_deadline(estimator, seconds);
     const certreg_status status = certreg_certify(estimator, SAMPLES, q, 3, c);
-    certreg_estimator_set_deadline(estimator, 0);
+    certreg_estimator_set_deadline(estimator, INFINITY);
     if (failed("certify", status)) return 1;
     for (int i = 0; i < 3; i++) {
         printf("deadline %d %d %d", c[i].outcome, c[i].stop, (int)c[i].samples);

@@ -263,7 +263,7 @@ static void print_question(size_t i)
     if (i & 2) q.serving = &serving;
     if (i & 4) q.prediction = prediction, q.prediction_count = 2;
     uint64_t digest = 0;
-    print_bits("digest-status", i, (uint64_t)certreg_question_digest(&q, &digest));
+    print_bits("digest-status", i, (uint64_t)certreg_question_digest(&q, NULL, &digest));
     print_bits("digest", i, digest);
     const float z[8] = {0.1f, -0.0f, FLT_TRUE_MIN, -3, FLT_MAX, 0, 1, 2};
     print_bits("digest-of-input", i, cr_input_digest(z, i & 1 ? z : NULL, i + 1));

@@ -139,7 +139,6 @@ def test_what_releases_have_is_there():
     ("model.scale 48 8 const float *", "model.scale 48 8 const double *"),
     ("error.text 40 256 char text[256]", "error.text 40 128 char text[128]"),
     ("int (*certreg_eval)(void *user, const certreg_batch *batch)", ""),
-    ("plan.progress 40 8 int (*progress)(void *user, uint64_t done, uint64_t total)", ""),
     ("CERTREG_E_BUSY 18", "CERTREG_E_BUSY 19"),
     ("python Estimator.certify", ""),
     ("python Question 2 alpha = 0.05", "python Question 2 alpha = 0.1"),

@@ -297,8 +297,8 @@ ROWS = {
     ),
     "choose_sigma": row(
         lambda e, q: certreg.choose_sigma([e.certify_sigmas(Z, [0.25, 2], 600, q, noise_id=3)]),
-        SIGMAS + "double r[2]; size_t k; GOOD(certreg_choose_sigma(c, 1, 2, r, &k)); NUMBER(k); "
-        "NUMBERS(r, 2);",
+        SIGMAS + "double r[2]; size_t k; GOOD(certreg_choose_sigma(c, 1, 2, NULL, r, &k)); "
+        "NUMBER(k); NUMBERS(r, 2);",
     ),
     "begin": row(
         lambda e, q: (e.begin(Z, 0.25, 2, 70), e.certify(600, q), e.info())[1:],
@@ -345,7 +345,7 @@ ROWS = {
     "moved": row(
         lambda e, q: certified(e, q).moved(Z, [1.125, 0.5, -0.25], [1, 2, 0]),
         CERTIFIED + "float scale[] = {1, 2, 0}, to[] = {1.125, 0.5, -0.25}; "
-        "GOOD(certreg_move_certificate(c, 3, scale, z, to, c, NULL)); " + EACH,
+        "GOOD(certreg_move_certificate(c, 3, scale, z, to, NULL, c)); " + EACH,
         scale=[1, 2, 0],
     ),
     "attack": row(attacked(), attack_in_c()),
@@ -357,7 +357,7 @@ ROWS = {
     ),
     "question_digest": row(
         lambda e, q: certreg.question_digest(q),
-        "uint64_t d; GOOD(certreg_question_digest(q, &d)); NUMBER(d);",
+        "uint64_t d; GOOD(certreg_question_digest(q, NULL, &d)); NUMBER(d);",
         asked=[dict(target=Target(0.1, [100, 600]), prediction=0.9)],
     ),
     "interval_rule": row(

@@ -120,7 +120,8 @@ def test_a_line_of_json_holds_question_run_and_certificate():
     line = to_json(FULL, run, c)
     assert "\n" not in line
     said = json.loads(line)
-    assert set(said) == {"question", "run", "certificate"}
+    assert list(said) == ["question", "run", "certificate", "version"]
+    assert said["version"] == certreg.version()
     for name, whole in (("run", run), ("certificate", c)):
         fields = dataclasses.asdict(whole)
         fields.pop("seed", None)
@@ -148,7 +149,7 @@ def test_the_seed_is_in_the_line_only_if_asked_for():
         run = e.info()
     assert "seed" not in json.loads(to_json(run=run))["run"]
     said = json.loads(to_json(run=run, flags=certreg.JSON_SEED))
-    assert (set(said), said["run"]["seed"]) == ({"run"}, "42")
+    assert (set(said), said["run"]["seed"]) == ({"run", "version"}, "42")
 
 
 def test_what_is_not_known_is_null():

@@ -375,7 +375,7 @@ def test_an_estimator_takes_rows_of_a_frame_as_certify_rows_does():
     with of_houses(frame[:1]) as e:  # which has one town
         for i in (5, 0, 3):  # also with its columns in another order
             found = e.certify(frame.iloc[[i]][frame.columns[::-1]], 0.5, 300, 20.0, noise_id=i)
-            both = (dataclasses.replace(c, input=0) for c in (found, rows.certificate(i)))
+            both = (dataclasses.replace(c, input_digest=0) for c in (found, rows.certificate(i)))
             assert same(*both)  # codes of categories are in the input
         west = frame.iloc[[0]].assign(town="west")
         levels = [e.certify(west, 0.5, 300, 20.0), *e.certify_sigmas(west, [0.5, 0.25], 300, 20.0)]
@@ -410,7 +410,7 @@ def test_records_know_the_categories_of_their_input():
             with refused(certreg.Status[status]) if status != "OK" else no_warnings():
                 other.import_(e.export())
         assert same(other.certify(300, 20.0), found)
-        assert other.certify(west, 0.5, 300, 20.0, noise_id=0).input != found.input
+        assert other.certify(west, 0.5, 300, 20.0, noise_id=0).input_digest != found.input_digest
 
 
 def test_gradients_and_shifts_have_the_names():
@@ -574,7 +574,7 @@ def agrees(function, frame):
     assert all(c.certified for c in found)
     assert len({c.prediction for c in found}) > 4
     plain = [by_hand(function, frame, row) for row in range(5)]
-    plain = [dataclasses.replace(c, input=f.input) for c, f in zip(plain, found)]  # codes in masks
+    plain = [dataclasses.replace(c, input_digest=f.input_digest) for c, f in zip(plain, found)]
     assert same(found, plain)
 
 

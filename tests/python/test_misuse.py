@@ -105,7 +105,7 @@ def test_errors_survive_pickle():
         again = pickle.loads(pickle.dumps(error, protocol))
         assert type(again) is CertregError
         assert (str(again), again.args) == (str(error), error.args)
-        for field in ("status", "sample", "row", "output", "model_code"):
+        for field in ("status", "sample", "row", "output", "code"):
             assert getattr(again, field) == getattr(error, field), field
         assert repr(again.certificates) == repr(error.certificates)
     assert copy.copy(error).status == error.status

@@ -168,6 +168,11 @@ def test_cancel_and_deadline_stop_early():
         e.begin(Z, 0.25)
         e.set_deadline(0.05)
         assert e.certify(SAMPLES, 0.5).stop == Stop.DEADLINE
+    with estimator() as e:
+        for seconds, stop in ((0, Stop.DEADLINE), (None, Stop.ALL)):
+            e.begin(Z, 0.25)
+            e.set_deadline(seconds)
+            assert e.certify(SAMPLES, 0.5).stop == stop
 
 
 def test_cancel_may_come_from_the_model_and_from_another_thread():

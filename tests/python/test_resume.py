@@ -338,4 +338,4 @@ def test_a_run_says_how_it_was_made():
     probed = np.frombuffer(made["probe_outputs"], "<f4")[:3]
     np.testing.assert_allclose(probed, model(X[json.loads(made["probe_rows"])]), rtol=1e-6)
     assert first["radius"] == rows.certificate(0).radius
-    assert int(first["question"]) == rows.certificate(0).question
+    assert int(first["question_digest"]) == rows.certificate(0).question_digest

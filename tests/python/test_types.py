@@ -68,7 +68,7 @@ def calls(e, calibrated, path):
         (whole(Estimator, inputs=3, max_samples=9), dict(model=model)),
         (whole(Estimator, model=model, inputs=3, max_samples=9), dict(threads=1)),
         (whole(Estimator, model=model, inputs=3, max_samples=9), dict(device=0, stream=0)),
-        (e.set_deadline, dict(seconds=0)),
+        (e.set_deadline, dict(seconds=9)),
         (e.bounds, dict(asked, side="upper")),
         (e.gradient, dict(asked, side="upper")),
         *((call, asked) for call in (e.prediction, e.estimate, e.forecast, question_digest)),

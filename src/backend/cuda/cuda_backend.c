@@ -102,13 +102,13 @@ static certreg_status count_devices(int32_t device, certreg_error *why)
     if (code) {
         cr_error_set(why, cr_cuda_status(code), "no CUDA device can be used: %s",
                      cudaGetErrorString((cudaError_t)code));
-        why->model_code = code;
+        why->code = code;
         return why->status;
     }
     if (device < count) return CERTREG_OK;
     cr_error_set(why, CERTREG_E_NO_DEVICE, "CUDA device %d does not exist; there are %d",
                  (int)device, count);
-    why->model_code = cudaErrorInvalidDevice;
+    why->code = cudaErrorInvalidDevice;
     return why->status;
 }
 
@@ -150,7 +150,7 @@ certreg_status certreg_module_open(uint32_t api, int32_t device, void *stream, c
     if (status) {
         cr_error_set(why, status, "CUDA device %d cannot be used: %s", (int)device,
                      handle->backend.text);
-        why->model_code = handle->backend.code;
+        why->code = handle->backend.code;
         op_close(&handle->backend.base);
         return status;
     }

@@ -49,16 +49,16 @@ pub struct Certificate {
     pub output_lo: f64, pub output_hi: f64,
     pub radius_l1: f64, pub radius_l2: f64, pub radius_linf: f64,
     pub sigma: f64, pub tolerance: f64, pub alpha: f64,
-    pub samples: u64, pub noise_id: u64, pub question: u64,
+    pub samples: u64, pub noise_id: u64, pub question_digest: u64,
     pub output: i32, pub statistic: i32, pub method: i32, pub center: i32,
     pub constraints: u32, pub limiting_side: i32,
-    pub input: u64,
+    pub input_digest: u64,
 }
 #[repr(C)]
 pub struct Failure {
     pub struct_size: u32, pub status: i32,
     pub sample: i64, pub row: i64,
-    pub output: i32, pub model_code: i32,
+    pub output: i32, pub code: i32,
     pub value: f64,
     pub text: [c_char; 256],
 }
