@@ -66,7 +66,7 @@ static certreg_status check(certreg_error *why)
                 return cr_error_set(why, CERTREG_E_PLATFORM,
                                     "the C library's %s errs by %.3g units in the last place at "
                                     "%g, and certificates allow %g: link another C library, "
-                                    "such as glibc or musl",
+                                    "such as glibc, musl or the UCRT of Windows",
                                     functions[f].name, error, row[0], functions[f].allowed);
         }
     return CERTREG_OK;
