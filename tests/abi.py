@@ -107,7 +107,7 @@ def present(library: str) -> dict[str, str]:
 
 
 # ---- the file: "NAME VALUE | FIELD VALUE | FIELD VALUE"; lines that begin with spaces go on
-HEAD = "# The C interface, compared by tests/abi.py. Written by make interface: change the headers.\n"
+HEAD = "# The C interface, compared by tests/abi.py. Written by make interface.\n"
 
 
 def text(interface: dict[str, str]) -> str:
