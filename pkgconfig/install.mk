@@ -44,5 +44,5 @@ deb: dist ## Build Debian packages of what dist packs, in dist/debian/; after ma
 	@VERSION=$(VERSION) DISTDIR=$(call word_of,$(DISTDIR)) JOBS=$(jobs) bash pkgconfig/deb.sh
 distcheck: ## Build, test, install and use what dist packs, in an empty folder
 	@bash tests/consumers/dist.sh
-release: ## Write tarball, sdist and wheel of the commit to dist/, and test each of them
+release: ## Write the files of a release to dist/, and install each one in an empty environment
 	@VERSION=$(VERSION) JOBS=$(jobs) PYTHON='$(any_python)' bash pkgconfig/release.sh

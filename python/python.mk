@@ -39,7 +39,7 @@ deps-train: ## Install torch, for certreg denoise train, into the system's Pytho
 	@$(call install_debian,python3-torch)
 deps_all := libopenmpi-dev openmpi-bin python3-venv cargo libtorch-dev clang gcovr \
     libclang-rt-dev llvm qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross musl-tools chromium \
-    dpkg-dev debhelper dh-python lintian
+    dpkg-dev debhelper dh-python lintian debootstrap
 deps-all: deps-real ## Install what check-all, fuzz and check-platforms need beyond deps
 	@$(call install_debian,$(deps_all))
 	@[ -x $(venv)/bin/pip ] || python3 -m venv $(venv) || /usr/bin/python3 -m venv --clear $(venv)

@@ -1,62 +1,9 @@
 /* Structs that grow at the end: sizes, shorter and longer callers, arrays of them, and that outputs
  * are always written and never beyond. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic error "-Wpadded" /* the fields of a struct follow each other */
-#include <certreg/attack.h>
-#include <certreg/backend.h>
-#include <certreg/denoiser.h>
-#include <certreg/interval.h>
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
-#include <certreg/worst_function.h>
-#pragma GCC diagnostic pop
 #include "support/api_kit.h"
 
 enum { TAIL = 64, INPUTS = 3, CAPACITY = 600 };
 static const float input[INPUTS] = {0.5f, -1, 3};
-
-/* ---- layout; that there is no padding, the compiler has seen above */
-/* clang-format off */
-#define LAYOUT(type) {#type, sizeof(type), offsetof(type, struct_size)}
-/* clang-format on */
-static const struct {
-    const char *name;
-    size_t size, first;
-} layouts[] = {
-    LAYOUT(certreg_error),
-    LAYOUT(certreg_batch),
-    LAYOUT(certreg_model),
-    LAYOUT(certreg_plan),
-    LAYOUT(certreg_target),
-    LAYOUT(certreg_serving),
-    LAYOUT(certreg_run),
-    LAYOUT(certreg_forecast),
-    LAYOUT(certreg_question),
-    LAYOUT(certreg_bounds),
-    LAYOUT(certreg_mean_change),
-    LAYOUT(certreg_worst_function),
-    LAYOUT(certreg_solver_plan),
-    LAYOUT(certreg_radius),
-    LAYOUT(certreg_bisection_plan),
-    LAYOUT(certreg_solve_info),
-    LAYOUT(certreg_certificate),
-    LAYOUT(certreg_calibration),
-    LAYOUT(certreg_coverage),
-    LAYOUT(certreg_rule),
-    LAYOUT(certreg_interval),
-    LAYOUT(certreg_attack_options),
-    LAYOUT(certreg_attack_plan),
-    LAYOUT(certreg_attack_result),
-    LAYOUT(certreg_denoiser_plan),
-    LAYOUT(certreg_denoiser_facts),
-};
-
-TEST_ROWS(structs_begin_with_their_size_of_whole_words, layouts)
-{
-    ck_assert_msg(layouts[_i].size % 8 == 0, "%s: %zu bytes", layouts[_i].name, layouts[_i].size);
-    ck_assert_msg(layouts[_i].first == 0, "%s", layouts[_i].name);
-}
 
 /* ---- everything once, with each struct as large as wanted */
 typedef union grown { /* a struct of a caller that knows more fields, or fewer */

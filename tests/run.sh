@@ -159,7 +159,7 @@ if [[ $MODE = "" || $MODE = fast ]]; then
     start enums bash tests/enums.sh
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
     start hardened bash tests/hardened.sh "$OBJ/libcertreg.so"
-    start ABI bash tests/abi.sh "$OBJ/libcertreg.so"
+    start interface python3 tests/abi.py "$OBJ/libcertreg.so"
     start "consumers earlier" bash tests/consumers/earlier.sh "$OBJ/libcertreg.so"
     python_tests tests/python
     start types bash tests/types.sh

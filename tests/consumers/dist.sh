@@ -26,7 +26,7 @@ tell 'they have no owner' nobodys
 
 clone=$tmp/clone
 copy() { git clone -q "$root" "$clone" && cd "$clone" && echo >>README.md; }
-refused() { (unset DIRTY MAKEFLAGS && says "$1" make -s -C "$2" dist); }
+refused() { (unset DIRTY MAKEFLAGS && says "$1" make -s -C "$2" "${3:-dist}"); }
 tell 'a clone with a change' copy
 tell 'is not packed' refused 'git status shows changes: commit them, or pack tracked files' "$clone"
 packs() {
@@ -34,6 +34,30 @@ packs() {
         tar xzOf "$clone/dist/$release.tar.gz" "$release/README.md"
 }
 tell 'except with DIRTY=1' diff <(packs | tail -n +2) "$clone/README.md"
+
+# make release: each refusal comes before the next one.
+release() { # TEXT SED-SCRIPT FILE: what it says of a clone that has this change
+    sed -i "$2" "$clone/$3" && refused "make release: $1" "$clone" release
+}
+as() { git -C "$clone" -c user.name=x -c user.email=x commit -qa -m "$1"; }
+git -C "$clone" checkout -q .
+[ -e "$root/lib/deps" ] && mkdir -p "$clone/lib" && ln -s "$(realpath lib/deps)" "$clone/lib/deps"
+tell 'a development version is not released' \
+    release 'certreg.h says that this version is in development' \
+    '1,9s/\(Version [0-9.]*\).*/\1-dev/' include/certreg/certreg.h
+tell 'nor one that the changelog lacks' release 'CHANGELOG.md has no heading [' \
+    '1,9s/-dev$//' include/certreg/certreg.h
+number=${release#libcertreg-}
+tell 'nor a tree with changes' release 'only what is committed is released' \
+    "7,20s/^## .*/## [$number]/" CHANGELOG.md
+if "$clone/lib/deps/venv/bin/python" -c 'import build, auditwheel, ziglang, cyclonedx' 2>/dev/null
+then
+    sed -i '1s/^/#error broken\n/' "$clone/src/base/error.c"
+    tell 'a commit' as broken
+    tell 'nor one that fails make check' refused 'make release: make check fails' "$clone" release
+else
+    echo 'skip a release that fails make check: make deps-all installs the tools'
+fi
 
 # ---- unpacked
 mkdir "$tmp/bin" "$tmp/empty"

@@ -1,27 +1,17 @@
-"""What a program was written with stays: the fields and constants of every released header are in
-the present ones, at the same place, with the same type and value; and every name of the Python
-package with its arguments, and every option of the command. Nothing more must be given to them.
-tests/abi/VERSION.txt has them; abi.sh has the functions. `test_abi.py record` prints what the file
-of the present version will hold."""
+"""Every name of the Python package of each release is in the present one with its arguments, and
+every option of the command. Nothing more must be given to them. tests/abi/VERSION.txt has them;
+`test_abi.py record` prints the file of the present version. For C tests/abi.py compares the names,
+and finds what the second half of this file changes."""
 
 import enum
 import inspect
-import re
 import sys
 
 from certreg.cli import parser
 from kit import certreg, parametrize, root
-from test_header import printed_by_c, structs, text
 
-KINDS = {
-    "int32_t": "int32",
-    "int64_t": "int64",
-    "uint32_t": "uint32",
-    "uint64_t": "uint64",
-    "float": "float32",
-    "double": "float64",
-}
-
+sys.path.insert(0, str(root / "tests"))
+import abi  # noqa: E402
 
 MUST = " must be given"
 
@@ -78,38 +68,8 @@ def command():
     return lines
 
 
-def declared(name, field):
-    """The type of a field of a struct as it is written: "const double *"."""
-    (body,) = re.findall(rf"struct certreg_{name} \{{(.*?)\}}", text, re.S)
-    for statement in body.split(";"):
-        if re.search(rf"\b{field}\b *($|[,)[])", statement):
-            words = " ".join(statement.split())
-            return words if re.search(r"[(\[]", words) else re.match(r"[^*]*\*?", words)[0]
-
-
-def headers():
-    """Lines such as "plan.seed 8 8 uint64" (its offset, size and type), the types of functions that
-    programs write, and "CERTREG_E_BUSY 18"."""
-    lines = []
-    kinds = ", ".join(f'{c}: "{name}"' for c, name in KINDS.items())
-    for name, fields in sorted(structs().items()):
-        for field in fields:
-            there = f"((certreg_{name} *)0)->{field}"
-            lines.append(
-                f'printf("{name}.{field} %zu %zu %s\\n", offsetof(certreg_{name}, {field}), '
-                f'sizeof {there}, _Generic({there}, {kinds}, default: "{declared(name, field)}"));'
-            )
-    types = [" ".join(words.split()) for words in re.findall(r"typedef ([^;{]*\(\*[^;]*);", text)]
-    constants = dict(re.findall(r"(CERTREG_\w+)\s*=\s*(-?\d+)", text))
-    values = [  # of efforts the name stays, and the number may change
-        name if name.endswith("_EVALUATIONS") else f"{name} {value}"
-        for name, value in constants.items()
-    ]
-    return printed_by_c(lines).splitlines() + types + values
-
-
 def present():
-    return sorted(set(headers() + package() + command()))
+    return sorted(set(package() + command()))
 
 
 def breaks(before, now):
@@ -135,11 +95,6 @@ def test_what_releases_have_is_there():
 
 @parametrize(
     "line, other",
-    ("plan.seed 8 8 uint64", "plan.seed 8 8 int64"),
-    ("model.scale 48 8 const float *", "model.scale 48 8 const double *"),
-    ("error.text 40 256 char text[256]", "error.text 40 128 char text[128]"),
-    ("int (*certreg_eval)(void *user, const certreg_batch *batch)", ""),
-    ("CERTREG_E_BUSY 18", "CERTREG_E_BUSY 19"),
     ("python Estimator.certify", ""),
     ("python Question 2 alpha = 0.05", "python Question 2 alpha = 0.1"),
     ("python Estimator * seed", "python Estimator * noise"),
@@ -154,6 +109,42 @@ def test_additions_are_none_unless_they_must_be_given(line):
     assert breaks(NOW, [*NOW, line]) == []
     assert breaks(NOW, [*NOW, line + MUST]) == [line + MUST]
     assert breaks(NOW, [*NOW, "python New", "python New 0 x" + MUST]) == []
+
+
+# ---- the interface in C
+C = abi.read(abi.FILE.read_text(encoding="utf-8"))
+LATER = "0.3.0-dev"
+NEW = {"certreg_plan.more": "80 double", "certreg_plan": "struct 88"}
+
+
+@parametrize(
+    "name, value",
+    ("certreg_version", None),
+    ("certreg_version", "CERTREG_0 uint64_t (void)"),
+    ("certreg_status_text", "CERTREG_0 const char * (uint64_t)"),
+    ("certreg_status", "typedef int64_t certreg_status"),
+    ("certreg_plan.seed", "16 uint64_t"),
+    ("certreg_model.scale", "48 const double *"),
+    ("certreg_status_code.CERTREG_E_BUSY", "19"),
+    ("certreg_new", "CERTREG_0 void (void)"),
+)
+def test_a_break_of_the_c_interface_is_found(name, value):
+    now = {k: v for k, v in {**C, name: value}.items() if v}
+    (found,) = abi.breaks(C, now, LATER)
+    assert found.startswith(name + " ")
+    assert abi.changes(C, now)
+    assert name == "certreg_new" or abi.breaks(C, now, "0.2.0-dev") == []  # before its release
+
+
+def test_growth_of_the_c_interface_is_dated_and_then_kept():
+    now = {**C, **NEW, "certreg_new": "CERTREG_0.3 void (void)"}
+    assert abi.breaks(C, now, LATER) == []
+    recorded = abi.dated(C, now, LATER)
+    assert recorded["certreg_plan.more"] == "80 double since 0.3.0"
+    assert abi.read(abi.text(recorded)) == recorded
+    assert abi.breaks(recorded, C, LATER) == []
+    assert len(abi.breaks(recorded, C, "0.4.0-dev")) == 2  # the field and the function
+    assert abi.breaks(C, {**C, "certreg_attack_run": "CERTREG_0 void (void)"}, LATER) == []
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["record"]:

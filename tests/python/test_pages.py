@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import pathlib
 import re
@@ -83,6 +84,23 @@ def test_the_attack_in_python_prints_what_tightness_shows():
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(code, {"Estimator": certreg.Estimator, "model": model, "z": np.array(Z)})
     assert re.findall(r"print\(found\) +# (.*)", code) == out.getvalue().splitlines()
+
+
+def test_a_report_repeats_its_certificate_without_the_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"^```python\n(.*?)^```", (root / "SECURITY.md").read_text(), re.S | re.M)
+    more = vars(certreg) | {"model": model, "z": Z, "sigma": 0.25, "tolerance": 0.5, "np": np}
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(code, more | {"Path": pathlib.Path})
+    number, line, z = re.fullmatch(r"(\d+) (\{.*\}) (\[.*\])\n", out.getvalue()).groups()
+    run, wrong = (json.loads(line)[name] for name in ("run", "certificate"))
+    with certreg.Estimator(
+        lambda x: 0 * x[:, 0], 3, max_samples=10_000, seed=int(run["seed"])
+    ) as again:
+        again.begin(json.loads(z), wrong["sigma"], int(run["noise_id"]))
+        again.import_(pathlib.Path("wrong.record").read_bytes())
+        found = again.certify(0, wrong["tolerance"])
+    assert (int(number), found.radius) == (certreg.version(), wrong["radius"])
 
 
 def test_the_program_of_the_adapters_prints_what_the_page_shows():
