@@ -93,7 +93,7 @@ def present(library: str) -> dict[str, str]:
     made |= {name: f"{node} exported without a declaration" for name, node in nodes.items()}
     for words in re.findall(r"^typedef (?!struct)([^;{]*);", code, re.M):
         words = " ".join(words.split())
-        made[re.search(r"certreg_(eval|read|\w+$)", words)[0]] = f"typedef {words}"
+        made[re.search(r"certreg_\w+(?=\)|$)", words)[0]] = f"typedef {words}"
     made |= structs(dict(re.findall(r"struct (\w+) \{(.*?)\}", code, re.S)))
     enums = re.findall(r"enum (\w+) \{(.*?)\}", code, re.S)
     members = {tag: re.findall(r"(CERTREG_\w+)\s*=", body) for tag, body in enums}
