@@ -26,6 +26,7 @@ from ._probes import check_at, probed
 from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, executor_or_jobs
 from ._processes import is_worker_death
 from ._progress import Reporter
+from ._records import Probe, probe_rows
 from ._remarks import UNITS
 from ._types import Executor, Inputs, Model, Path, Progress, Scale
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
@@ -40,7 +41,7 @@ from .options import Options, options_of, with_other_names
 from .questions import Asked, Question, needed_constraints, question_of
 from .results import to_json
 from .shards import default_in, in_shards, is_folder
-from .store import Probe, ResumeFile, StoredRun, stored_run
+from .store import ResumeFile, StoredRun, stored_run
 
 MOST_NAMED = 8  # rows in a message
 MANY = 8  # numbers that are meant for rows if there is one for each
@@ -441,7 +442,7 @@ class _Certification:
         probe = None
         if self.job.model is not None:
             rows = [row for row in file.probe_rows() if row < len(self.matrix)]
-            rows = rows or sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
+            rows = rows or probe_rows(len(self.matrix))
             outputs = probed(runner, self.job.sampling, self.matrix, rows, self._crashed)
             probe = Probe(tuple(rows), outputs)
         plan = functools.lru_cache(lambda count: plan_of(self.job, self.matrix[:count]))

@@ -28,7 +28,6 @@ The checksums find damage. They do not protect against intent, since everybody c
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime
 import json
 import os
@@ -42,6 +41,7 @@ from ._database import APPLICATION, check_locks, database, is_foreign
 from ._integrity import Value, check_ranges, checksum, verified, with_checksum
 from ._library import version
 from ._plan import differing
+from ._records import Probe
 from ._types import Path
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from .certified_rows import Rows
@@ -63,24 +63,6 @@ _TABLES = (
     """CREATE TABLE records (row INTEGER, sigma_index INTEGER, record BLOB, status INTEGER,
     error TEXT, checksum TEXT, PRIMARY KEY (row, sigma_index)) WITHOUT ROWID""",
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Probe:
-    """The outputs of the model, (2 * rows, columns), for a few rows, and then for the same rows
-    moved by about the size of the noise. They identify the model."""
-
-    rows: tuple[int, ...]
-    outputs: np.ndarray
-
-    def agrees(self, other: "Probe") -> bool:
-        """Returns True if the outputs are equal up to rounding on another machine, relative to the
-        size and to the variation of a column."""
-        if self.outputs.shape != other.outputs.shape:
-            return False
-        known = np.where(np.isfinite(self.outputs), self.outputs, 0).astype(np.float64)
-        rounding = 1e-6 * np.abs(known).max(0) + 1e-4 * np.ptp(known, 0)
-        return bool(np.isclose(self.outputs, other.outputs, 0, rounding, equal_nan=True).all())
 
 
 class StoredRun(NamedTuple):
@@ -269,10 +251,7 @@ class ResumeFile:
             )
         known, probe = run.probe(), new.probe()
         if probe and known and not probe.agrees(known):
-            raise ResumeError(
-                f"{self.path} was made with another model: its outputs for rows "
-                f"{', '.join(map(str, known.rows))} differ: give another resume file"
-            )
+            raise ResumeError(f"{self.path} {known.differs()}: give another resume file")
 
     def _added(self, run: StoredRun, runs: Sequence[StoredRun], more_rows: bool) -> StoredRun:
         """Adds a line for this run, which has other questions or only more rows."""

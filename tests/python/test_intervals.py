@@ -200,12 +200,29 @@ def test_files_that_do_not_fit_are_no_calibration(folder):
         Calibrated.load("plain.npy", linear)
 
 
-def test_another_scale_is_noticed(folder):
-    X, _, one = calibrated(40, scale=2.0)
+def test_another_model_is_noticed(folder):
+    _, _, one = calibrated(40, scale=2.0)
     one.save("kept.npz")
-    with Calibrated.load("kept.npz", linear, scale=1.0) as other:
-        with pytest.raises(CertregError, match="scale"):
-            other.interval(X[0], 0.1, 0.1)
+    sentence = "kept.npz was made with another model: its outputs for rows 0, 20, 39 differ: give"
+    for other in (one, copy.copy(one)):
+        other.save("kept.npz")
+        with pytest.raises(ValueError, match=sentence):
+            Calibrated.load("kept.npz", lambda x: linear(x) + 1)
+        assert Calibrated.load("kept.npz", lambda x: linear(x) + 1e-7).points == 40
+        assert Calibrated.load("kept.npz", kit.never, check=False).points == 40
+    with pytest.raises(TypeError, match="load takes no scale: the calibration keeps its own"):
+        Calibrated.load("kept.npz", linear, scale=1.0)
+    pandas = pytest.importorskip("pandas")
+    X, y = points(40)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    for column, kept in (("x", True), (pandas.Categorical(["u", "v"] * 20), True), (1j, False)):
+        table = frame.assign(e=column)
+        Calibrated(of_columns, table, y, SIGMA, samples=15).save("kept.npz")
+        refused = sentence if kept else "has no rows .* since their columns cannot be kept: give"
+        with pytest.raises(ValueError, match=refused):
+            Calibrated.load("kept.npz", lambda x: of_columns(x) + 1)
+        again = Calibrated.load("kept.npz", of_columns, check=kept)
+        assert again.interval(table[:1], 0.1, 0.2).width > 0
 
 
 def test_the_noise_of_new_inputs_is_always_secret(folder):
