@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import itertools
 import warnings
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +32,7 @@ from .intervals import Calibrated
 from .models import refuse_classifier
 from .options import Options, with_options
 from .questions import Question, Serving
-from .rows import certify_rows
+from .rows import certify_rows, check_several
 
 
 _FINITE = "ensure_all_finite"  # before scikit-learn 1.6 "force_all_finite"
@@ -295,7 +295,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         data = repr(row.tolist()).encode() if row.dtype == object else np.float32(row).tobytes()
         return int.from_bytes(hashlib.sha256(data).digest()[:7], "little")
 
-    def _question(self, tolerance: float | str, alpha: float = 0.05) -> Question:
+    def _question(self, tolerance: Any, alpha: float = 0.05) -> Question:
         serving = Serving(self.samples, self.failure_rate, pairs=self.pairs)
         return Question(tolerance, alpha=alpha, statistic=self.statistic, serving=serving)
 
@@ -309,7 +309,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- guarantees
     def certify(
-        self, X: Inputs, tolerance: ArrayLike, *, alpha: float = 0.05, **options: Any
+        self, X: Inputs, tolerance: float | str | ArrayLike, *, alpha: float = 0.05, **options: Any
     ) -> Rows:
         """Certify the radius within which predictions stay within a tolerance.
 
@@ -317,8 +317,10 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array_like or DataFrame
             Inputs, (rows, features).
-        tolerance : float, str or array_like
-            One or several tolerances; a percentage like "10%" is a part of the prediction.
+        tolerance : float, str, list, ndarray or Series
+            Tolerance > 0; a percentage like "10%" is a part of the prediction. A list has several
+            for every row, each with certificates of its own. An array, or a Series with the index
+            of X, has the tolerance of each row.
         alpha : float
             Probability that a certificate is false.
         **options
@@ -329,9 +331,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         Rows
             The certificates."""
-        tolerances = np.ravel(np.asarray(tolerance, object)).tolist()  # strings beside numbers
-        questions = [self._question(t, alpha) for t in tolerances]
         rows, own = self._checked(X), self._options()
+        questions = [self._question(t, alpha) for t in _tolerances(tolerance, X)]
         more = {"progress": False, **own_names(options)}
         fixed = {name: own.pop(name) for name in ("lo", "hi", "check")}
         more["options"] = with_options(more.get("options", Options()), **fixed)
@@ -381,6 +382,16 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         """The state without the calibration, which can be made again from the kept rows."""
         return {**super().__getstate__(), "_calibrated": None}
+
+
+def _tolerances(given: Any, X: Frame) -> Sequence[Any]:
+    """The tolerance of each question; an array has one for each row."""
+    if isinstance(given, (list, tuple)):
+        check_several(given, len(X), "tolerance", "an array", "a call for each is about every row")
+        return given
+    if np.ndim(given) and is_frame(X):
+        given = np.asarray(in_order(given, X.index, "tolerance"))
+    return [given]
 
 
 @contextlib.contextmanager

@@ -254,12 +254,8 @@ def _domain(domain: Domain | str) -> Domain:
 
 def _questions(questions: Asked | Sequence[Asked], rows: int) -> tuple[Question, ...]:
     several = questions if isinstance(questions, (list, tuple)) else [questions]
-    numbers_alone = not any(isinstance(one, (Question, str)) for one in several)
-    if len(several) == rows >= MANY and numbers_alone:
-        raise ValueError(
-            f"questions has {rows} numbers, one for each row of X: Question(tolerances) has a "
-            "tolerance for each row, and [Question(t) for t in tolerances] is about every row"
-        )
+    about_all = "[Question(t) for t in tolerances] is about every row"
+    check_several(several, rows, "questions", "Question(tolerances)", about_all)
     if not several:
         raise ValueError("questions is empty: give a question or a tolerance")
     asked = tuple(question_of(question) for question in several)
@@ -277,6 +273,16 @@ def _questions(questions: Asked | Sequence[Asked], rows: int) -> tuple[Question,
                 "prediction"
             )
     return asked
+
+
+def check_several(given: Sequence[object], rows: int, what: str, each: str, all_: str) -> None:
+    """Raises ValueError for a list of numbers that may be tolerances of the rows."""
+    numbers_alone = not any(isinstance(one, (Question, str)) for one in given)
+    if len(given) == rows >= MANY and numbers_alone:
+        raise ValueError(
+            f"{what} has {rows} numbers, one for each row of X: {each} has a tolerance for each "
+            f"row, and {all_}"
+        )
 
 
 def _noise_levels(
