@@ -62,7 +62,7 @@ from .solver import Bisection, Solver
 
 # Modules with a long import are imported on demand.
 _LATER = {
-    "alternatives": "AtMost Brightness Gain Listed OneOf Replaced Translated",
+    "alternatives": "AtMost Gain Listed OneOf Replaced Translated",
     "bands": "population",
     "boxes": "within",
     "check": "Finding check_model",
@@ -81,7 +81,7 @@ _LATER = {
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
 if _TYPE_CHECKING:
-    from .alternatives import AtMost, Brightness, Gain, Listed, OneOf, Replaced, Translated
+    from .alternatives import AtMost, Gain, Listed, OneOf, Replaced, Translated
     from .bands import population
     from .boxes import within
     from .check import Finding, check_model
