@@ -6,8 +6,9 @@
 
 The model takes a float32 array of shape (rows, inputs) and returns one of shape (rows,) or (rows,
 columns). as_model lists the models of other packages that can be used. Names are the same as in
-certreg.h, which explains the numbers. Zero means the default everywhere, with two exceptions:
-without a seed a secret one is drawn, and without a noise_id an input gets the next unused one.
+certreg.h, which explains the numbers. Zero means the default, but an alpha, bonferroni or seed of 0
+is refused. Without a seed a secret one is drawn, and without a noise_id an input gets the next
+unused one.
 
 The package contains the library. Set CERTREG_LIB to the path of another one to use that. Examples
 of functions and classes use this package as certreg, and numpy as np.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _structs as S
-from ._arguments import enum_value, integer, member, number
+from ._arguments import enum_value, integer, member, positive
 from ._arrays import Memory, optional_array
 from ._calls import Calls, Handle
 from ._ctypes import size_t
@@ -157,13 +157,13 @@ class Attacks(Handle):
 
 
 def options_of(
-    calls: int, alpha: float, attempt: int, direction: ArrayLike | None, shape: Shape
+    calls: int, alpha: float | None, attempt: int, direction: ArrayLike | None, shape: Shape
 ) -> tuple[S.AttackOptions, np.ndarray | None]:
     """The struct of the options of an attack, and the array that it points to."""
     along = optional_array(direction, shape, np.float32, "direction")
     options = S.AttackOptions(
         calls=integer(calls, "calls"),
-        alpha=number(alpha, "alpha"),
+        alpha=0.0 if alpha is None else positive(alpha, "alpha"),
         number=integer(attempt, "number"),
         direction=None if along is None else along.ctypes.data,
     )
