@@ -9,6 +9,7 @@ import math
 from typing import Any, Iterator, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _structs as S
 from ._arguments import enum_value, not_negative, path_of
@@ -111,6 +112,11 @@ class Rows(HtmlTable):
     def samples(self) -> int:
         """The number of samples of each row at each sigma, pilot included."""
         return self.sampling.samples
+
+    @property
+    def scale(self) -> ArrayLike | None:
+        """The noise of each feature in units of sigma, as certify_rows takes it; None: 1."""
+        return self.sampling.scale
 
     @property
     def seed(self) -> int:

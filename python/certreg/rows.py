@@ -89,7 +89,7 @@ def certify_rows(
         Noise of each feature in units of sigma, >= 0. For a DataFrame also a dict or Series by the
         names of columns, with 0 for missing names. By default 1, but 0 for columns without numbers,
         categories and features with few values (docs/guide/choosing.md). "std" and "iqr" are the
-        feature_scale of X; better use reference data: serving needs ``rows.sampling.scale``.
+        feature_scale of X; better use reference data: serving needs ``rows.scale``.
     batch : int
         Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384, of
         DataFrames 32,768.

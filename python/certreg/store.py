@@ -125,7 +125,7 @@ _REASONS = {  # why other arguments need another file
     "method='anytime' with the same seed and Options(pilot) in another file",
     "sigma": "alpha was divided by the number of sigmas in the file: give all of them in the first "
     "call, or plan a file for each by Question(bonferroni)",
-    "scale": "a scale that is computed from X changes with its rows: give rows.sampling.scale",
+    "scale": "a scale that is computed from X changes with its rows: give rows.scale",
 }
 _BY_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 

@@ -49,7 +49,7 @@ def test_a_bound_of_0_is_an_exact_feature():
     box = BOX * [1, 0, 1, 1]
     seen = []
     rows, moves = proved(box=box, model=lambda x: (seen.append(x[:, 1].copy()), linear(x))[1])
-    assert rows.sampling.scale.tolist() == box.tolist()
+    assert rows.scale.tolist() == box.tolist()
     assert set(np.concatenate(seen)) <= set(X[:8, 1].astype(np.float32))
     assert (moves > SLOPES @ box).all() and moves.mean() < MOVE
     rows, _ = proved(box=box, scale=BEST)  # with noise it may move too, but does not have to
