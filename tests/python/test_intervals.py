@@ -49,9 +49,9 @@ def chooses(name, f, x):
     else:
         asked, more = Question(1.3, alpha=0.3), dict(samples=30, seed=11, progress=False)
         if name == "tune_scale":
-            certreg.tune_scale(f, x, asked, [SIGMA], rounds=2, **more)
+            certreg.tune_scale(f, x, [SIGMA], asked, rounds=2, **more)
         else:
-            certreg.compare_denoised(f, x, asked, [SIGMA], examples=kit.X + 9, **more)
+            certreg.compare_denoised(f, x, [SIGMA], asked, examples=kit.X + 9, **more)
 
 
 @parametrize("name", *"certify calibration attack sigmas tune_scale compare_denoised".split())

@@ -95,7 +95,7 @@ def test_tolerances_of_rows_are_for_tables():
     with estimator() as e, pytest.raises(TypeError, match="and the question has 40, for the rows"):
         e.certify(Z, 0.25, SAMPLES, Question([0.5] * 40))
     with pytest.raises(ValueError, match="a tolerance for each row: give one"):
-        certreg.tune_scale(model, X, Question([0.5] * 40), [0.25])
+        certreg.tune_scale(model, X, [0.25], Question([0.5] * 40))
     series = package("pandas").Series([0.5] * 40)
     with pytest.raises(TypeError, match="give tolerance.to_numpy"):
         Question(series)

@@ -345,8 +345,8 @@ def _compare(given: argparse.Namespace) -> int:
         found = compare_denoised(
             work.function,
             work.X,
-            arguments.questions(given)[0],
             given.sigma,
+            arguments.questions(given)[0],
             examples=examples(work),
             labels=work.labels,
             scale=work.scale,
