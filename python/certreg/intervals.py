@@ -82,7 +82,8 @@ class Calibrated(HtmlTable):
     seed : int, optional
         Seed of the calibration's noise, which need not be secret; by default one is drawn. Never
         use the seed of another Calibrated that has chosen sigma, scale, units, score or model.
-        New inputs always draw their noise from the system's randomness. Also random_state.
+        New inputs always draw their noise from the system's randomness. Also random_state, which is
+        one less.
     inputs_seed : int, optional
         For tests only: the seed of new inputs. An adversary must not know it.
     **options

@@ -19,7 +19,7 @@ from sklearn.utils import check_X_y, column_or_1d
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter
 
-from ._arguments import integer, number, own_names
+from ._arguments import number, own_names, seed_of_state
 from ._categorical import scale_by_rule
 from ._optional import needed
 from ._types import Frame, Inputs, Model, Scale
@@ -140,7 +140,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not 0 < number(self.sigma, "sigma") < np.inf:
             raise ValueError(f"sigma is {self.sigma}; it must be positive and finite")
         if self.random_state is not None:
-            integer(self.random_state, "random_state")
+            seed_of_state(self.random_state)
         refuse_classifier(self.regressor)
         X, y, weights = self._rows(X, y, sample_weight)
         lacking = _with_missing(X)
@@ -302,7 +302,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _options(self, served: bool = False) -> dict[str, Any]:
         options = {"scale": self.scale_, "lo": self.lo, "hi": self.hi, "check": False}
         if self.random_state is not None:
-            options["seed"] = self.random_state + 1
+            options["seed"] = seed_of_state(self.random_state)
         if served:
             options.update(pilot=NO_PILOT, flags=PLAN_PAIRS if self.pairs else 0)
         return options

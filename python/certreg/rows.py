@@ -95,7 +95,8 @@ def certify_rows(
         DataFrames 32,768.
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1; by default a secret one is drawn. Result and resume file
-        contain it. The noise of a row depends on seed and noise id only. Also random_state.
+        contain it. The noise of a row depends on seed and noise id only. Also random_state, which
+        is one less.
     noise_id : int
         Row i has the noise id noise_id + i. So parts of a table that are certified separately, with
         the same seed, can have the noise of the whole table.

@@ -150,11 +150,11 @@ def test_intervals_are_arrays_and_frames():
 
 def test_the_names_of_scikit_learn_are_other_names():
     x, y, one = calibrated(60)
-    two = Calibrated(linear, x, y, SIGMA, samples=15, random_state=1, verbose=1, n_jobs=None)
+    two = Calibrated(linear, x, y, SIGMA, samples=15, random_state=0, verbose=1, n_jobs=None)
     np.testing.assert_array_equal(two.scores, one.scores)
     with pytest.raises(TypeError, match="in one process: leave out jobs or n_jobs"):
         Calibrated(linear, x, y, SIGMA, n_jobs=2)
-    with pytest.raises(TypeError, match="random_state is another name of seed"):
+    with pytest.raises(TypeError, match="random_state takes the place of seed"):
         Calibrated(linear, x, y, SIGMA, seed=1, random_state=1)
 
 
