@@ -47,6 +47,7 @@ from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from .certified_rows import Rows
 from .constants import version_text
 from .errors import ResumeError
+from .questions import digests_of
 
 _DIGESTS = [FIELDS.index(name) for name in ("question", "input")]  # texts in SQLite
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
@@ -315,8 +316,22 @@ class ResumeFile:
             if error is not None:
                 rows.errors[row, k] = error
         done = count == found[0].size
+        self._check_added(rows, np.flatnonzero(done))
         check_ranges(rows, done)
         rows.done = done
+
+    def _check_added(self, rows: Rows, places: np.ndarray) -> None:
+        """Raises ResumeError if rows that were added after the run began have certificates for
+        other tolerances of rows."""
+        if not any(isinstance(question.tolerance, tuple) for question in rows.questions):
+            return
+        kept = rows.certificates[FIELDS[_DIGESTS[0]]][places]
+        other = places[(kept != digests_of(rows.questions, places)).any(axis=(1, 2))]
+        if other.size:
+            raise ResumeError(
+                f"{self.path} was made with other questions about row {other[0]}, which was added: "
+                "give another resume file"
+            )
 
     def records(self, first: int, last: int) -> list[Record]:
         """The records of the rows from first to last."""

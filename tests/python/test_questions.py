@@ -76,6 +76,11 @@ def test_each_row_may_have_its_own_tolerance(folder):
             assert (again.certificates == rows.certificates).all()
         with pytest.raises(certreg.ResumeError, match="with other questions"):
             rows_of(questions=[Question(each[::-1], alpha=0.1), 0.5], resume=file)
+    for count in (30, 40, 30):
+        rows_of(x=X[:count], questions=Question(each[:count]), resume="more")
+    each[37] = 9
+    with pytest.raises(certreg.ResumeError, match="made with other questions about row 37"):
+        rows_of(questions=Question(each), resume="more")
 
 
 @parametrize(
