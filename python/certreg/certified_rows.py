@@ -15,6 +15,7 @@ from . import _structs as S
 from ._arguments import enum_value, not_negative, path_of
 from ._arrays import check_finite, numbers
 from ._covering import Found
+from ._library import version
 from ._optional import needed
 from ._remarks import abstention_remarks, ceiling_remarks, exact_features, failure_remark
 from ._remarks import missing_remark, named, noise_remark, unbounded_remarks
@@ -23,7 +24,7 @@ from ._tables import HtmlTable, aligned
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .bands import population
-from .constants import Domain, Outcome
+from .constants import Domain, Outcome, version_text
 from .frames import Index, in_order
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
 from .questions import Question, stated_tolerance, tolerance_text, typical_tolerance
@@ -73,6 +74,8 @@ class Rows(HtmlTable):
         For rows with alternatives, by (row, index of sigma): `count` of alternatives, `calls`, the
         `limiting` alternative for each question, `proved`, the number before the first one that
         failed, and their `names`. Experimental.
+    certreg : str
+        Version of the library that made the certificates, also in rows of a file.
 
     Examples
     --------
@@ -98,6 +101,7 @@ class Rows(HtmlTable):
     made: str = ""
     alternatives: dict[tuple[int, int], Found] = dataclasses.field(default_factory=dict)
     doubt: str = ""
+    certreg: str = dataclasses.field(default_factory=lambda: version_text(version()))
 
     def __post_init__(self) -> None:
         if cast(np.ndarray | None, self.numbers) is None:
@@ -119,10 +123,10 @@ class Rows(HtmlTable):
         return self.sampling.scale
 
     @property
-    def seed(self) -> int:
-        """The seed of the noise; 0 in rows of a file without it. Keep it secret: it determines the
-        noise."""
-        return self.sampling.seed
+    def seed(self) -> int | None:
+        """The seed of the noise; None in rows of a file without it. Keep it secret: it determines
+        the noise."""
+        return self.sampling.seed or None
 
     @property
     def radius(self) -> np.ndarray:
@@ -275,7 +279,7 @@ class Rows(HtmlTable):
         Returns
         -------
         Rows
-            The rows; `seed` is 0 if the file does not have it.
+            The rows; `seed` is None if the file does not have it.
 
         Raises
         ------

@@ -456,7 +456,7 @@ class _Certification:
 
         def run_of(count: int) -> StoredRun:
             texts, some = self._texts(count), self.rows
-            return stored_run(some.model_id, some.seed, plan(count), texts, probe)
+            return stored_run(some.model_id, some.sampling.seed, plan(count), texts, probe)
 
         file.begin(run_of, self.rows)
 
