@@ -52,7 +52,7 @@ class AttackResult(HtmlTable):
         Rows of the model that were used.
     samples : int
         Samples in the record, pilot included.
-    certified : float
+    certified_radius : float
         Radius of the question's certificate from the same record.
     shift : ndarray or Series
         float32 of the input's shape, for DataFrames a Series; zeros unless broken."""
@@ -69,7 +69,7 @@ class AttackResult(HtmlTable):
     alpha: float
     calls: int
     samples: int
-    certified: float
+    certified_radius: float
     shift: np.ndarray = dataclasses.field(repr=False, compare=False)
 
     @property
@@ -78,7 +78,7 @@ class AttackResult(HtmlTable):
         return self.outcome == Attack.BROKEN
 
     def __str__(self) -> str:
-        found = f"certified {self.certified:g}, "
+        found = f"certified {self.certified_radius:g}, "
         if self.broken:
             return found + f"broken at {self.radius:g}"
         if not self.calls:
@@ -88,7 +88,7 @@ class AttackResult(HtmlTable):
 
 def _result(struct: S.AttackResult, certified: float, shift: np.ndarray) -> AttackResult:
     given: dict[str, Any] = {
-        "certified": certified,
+        "certified_radius": certified,
         "shift": shift,
         "outcome": Attack(struct.outcome),
     }

@@ -124,7 +124,7 @@ def test_every_way_to_run_it_gives_the_same():
     assert as_model(FRONT) is FRONT and check_model(FRONT, X, sigma=SIGMA) == []
     with Estimator(FRONT, 8, 300, seed=42) as e:
         assert e.certify(X[3], SIGMA, 300, 0.5, noise_id=3).radius == rows()["radius"][3, 0, 0]
-        assert e.attack(0.5, 300).certified > 0
+        assert e.attack(0.5, 300).certified_radius > 0
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         for y in pool.map(FRONT.apply, [np.repeat(EXAMPLES, 20, axis=0)] * 8):
             assert np.array_equal(y[::20], FRONT.apply(EXAMPLES))

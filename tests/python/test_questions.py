@@ -224,7 +224,7 @@ def test_attacks_read_as_a_sentence_and_have_the_shape_of_the_input():
         forecast, found = e.attack(0.5), e.attack(0.5, 1500)
         assert str(forecast) == f"certified {c.radius:g}, forecast {forecast.forecast:g}"
         assert str(found) == f"certified {c.radius:g}, broken at {found.radius:g}"
-        assert (found.broken, found.shift.shape, found.certified) == (True, (1, 3), c.radius)
+        assert (found.broken, found.shift.shape, found.certified_radius) == (True, (1, 3), c.radius)
 
 
 def test_a_refused_attack_is_no_evaluation_of_the_record_and_spoils_no_other():
