@@ -27,7 +27,7 @@ from ._tables import HtmlTable
 from ._types import Inputs, Model, Path, Progress, Shape, Table
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
-from .errors import CertregError
+from .errors import CertregError, value_error
 from .estimator import Estimator, kinds_of
 from .frames import Columns, in_order, index_of, is_frame, rows_of_text, text_of_rows
 
@@ -94,7 +94,7 @@ class Calibrated(HtmlTable):
     ValueError, TypeError
         For wrong arguments. An exception of the model is passed on.
     CertregError
-        For arguments that the library refuses.
+        If the library fails otherwise.
 
     Examples
     --------
@@ -173,6 +173,7 @@ class Calibrated(HtmlTable):
         )
         self._calibrate(X, truths, samples, seed, report)
 
+    @value_error()
     def _set_model(
         self,
         model: Model,
@@ -201,6 +202,7 @@ class Calibrated(HtmlTable):
         )
         self._rules: dict[tuple[float, float, int], S.Rule] = {}
 
+    @value_error()
     def _calibrate(
         self,
         X: Inputs,
@@ -319,6 +321,7 @@ class Calibrated(HtmlTable):
             made._check_model(path)
         return made
 
+    @value_error()
     def _check_model(self, path: Path) -> None:
         """Raises ValueError if the model is not the one of the probe."""
         (rows, probe), seed = self._probed, self.calibration_seed
@@ -387,6 +390,7 @@ class Calibrated(HtmlTable):
             If there are too few points or samples."""
         return Rule._of(self._rule(radius, alpha, samples))
 
+    @value_error()
     def _rule(self, radius: float, alpha: float, samples: int | None) -> S.Rule:
         c = self._calibration
         samples = int(c.samples) if samples is None else integer(samples, "samples", 1)
@@ -399,6 +403,7 @@ class Calibrated(HtmlTable):
         self._estimator._begin_flat(self._estimator._input(x, "x"), self.sigma, noise_id)
         self._estimator.sample(0, rule.samples)
 
+    @value_error()
     def interval(
         self,
         x: Inputs,
@@ -438,6 +443,7 @@ class Calibrated(HtmlTable):
             self._sampled(x, rule, noise_id)
             return self._found(rule)
 
+    @value_error()
     def intervals(
         self, X: Inputs, radius: float, alpha: float = 0.05, *, samples: int | None = None
     ) -> IntervalList:
@@ -470,6 +476,7 @@ class Calibrated(HtmlTable):
         given = (X, self.sigma, int(rule.samples), lambda: use(self._found(rule)), noise_ids)
         self._estimator._sample_each(*given)
 
+    @value_error()
     def covers(
         self,
         x: Inputs,

@@ -399,8 +399,9 @@ def _at(row: Callable[[], str]) -> Iterator[None]:
     """A context in which errors of the library begin with the caller's name of a row."""
     try:
         yield
-    except CertregError as error:
-        error.args = (f"{row()}: {error}",)
+    except (CertregError, ValueError) as error:
+        if isinstance(error, CertregError) or isinstance(error.__cause__, CertregError):
+            error.args = (f"{row()}: {error}",)
         raise
 
 

@@ -34,7 +34,7 @@ from .alternatives import Alternatives, ChangeSet, Space
 from .certified_rows import Rows
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
 from .denoised import check_use, check_whole, remark_on_examples
-from .errors import CertregError, ResumeError, RowsError, of_model
+from .errors import CertregError, ResumeError, RowsError, of_model, value_error
 from .estimator import kinds_of
 from .frames import Columns, index_of
 from .options import Options, options_of, with_other_names
@@ -314,16 +314,6 @@ def _text_of(question: Question) -> str:
     return text
 
 
-@contextlib.contextmanager
-def _value_error(which: str = "") -> Iterator[None]:
-    """Raises ValueError for an argument that the library refuses. Other failures pass."""
-    try:
-        yield
-    except CertregError as error:
-        if error.status in (Status.INVALID, Status.VERSION):
-            raise ValueError(f"{which}{error}") from error
-
-
 # ---- one call ---------------------------------------------------------------------------------
 class _Certification:
     """One call of certify_rows."""
@@ -436,13 +426,14 @@ class _Certification:
         each = [question.tolerance for question in job.questions]
         ends = {of.index(f(of)) for of in each if isinstance(of, tuple) for f in (min, max)}
         with job.sampling.estimator(None) as e:
-            with _value_error():
+            with contextlib.suppress(CertregError), value_error():
                 e.begin(np.zeros(e.shape), job.sampling.sigmas[0], 0)
             for row in sorted(ends | {0}):
                 structs = job.structs(row)
                 for q, struct in enumerate(structs):  # several end at the first without samples
                     first = S.Certificate.from_buffer(empty_certificates(1).data)
-                    with _value_error(f"question {q}: " if len(structs) > 1 else ""):
+                    which = f"question {q}: " if len(structs) > 1 else ""
+                    with contextlib.suppress(CertregError), value_error(which):
                         e._certify_into(0, (S.Question * 1)(struct), job.radius, first)
 
     def _open_run(self, file: ResumeFile, runner: Runner) -> None:

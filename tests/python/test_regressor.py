@@ -265,7 +265,7 @@ def test_errors_name_the_row_of_the_callers_table():
     values, row = X.copy(), fitted()._kept[2][3]
     values[row, 0] = 1e30  # too large for its noise
     model = SmoothedRegressor(scale=[1.0, 1.0, 1.0], random_state=0, check=False).fit(values, Y)
-    with pytest.raises(CertregError, match=f"^row {row} of fit's X: "):
+    with pytest.raises(ValueError, match=f"^row {row} of fit's X: "):
         model.predict_interval(X[:2])
     with pytest.raises(CertregError, match="^row 1: "):
         model.predict(np.r_[X[:1], values[row : row + 1]])
