@@ -28,7 +28,7 @@ from .constants import Domain, Outcome, version_text
 from .frames import Index, in_order
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
 from .questions import Question, stated_tolerance, tolerance_text, typical_tolerance
-from .results import Certificate, chosen_sigma
+from .results import Certificate, SigmaChoice, chosen_sigma
 
 
 @dataclasses.dataclass
@@ -455,7 +455,7 @@ class Rows(HtmlTable):
 
     def choose_sigma(
         self, question: int = 0, *, labels: Inputs | None = None, slack: float = 0.1
-    ) -> tuple[int, list[float], int]:
+    ) -> SigmaChoice:
         """Choose the sigma with the greatest mean radius.
 
         Deploy it on inputs that are not among these rows, and calibrate intervals with other points
@@ -474,13 +474,10 @@ class Rows(HtmlTable):
 
         Returns
         -------
-        sigma : int
-            Index of the sigma.
-        means : list of float
-            The mean radius of each sigma.
-        left_out : int
-            Number of rows that failed at some sigma. They are left out at every sigma, so that all
-            sigmas are compared on the same rows.
+        SigmaChoice
+            A tuple (level, means, left_out): the index of the sigma, the mean radius of each sigma,
+            and the number of rows that failed at some sigma. They are left out at every sigma, so
+            that all sigmas are compared on the same rows.
 
         Raises
         ------
@@ -499,14 +496,14 @@ class Rows(HtmlTable):
             raise ValueError(f"each of the {left_out} rows failed at some sigma")
         some = np.ascontiguousarray(self.certificates[whole][:, :, question])
         structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
-        level, means = chosen_sigma(structs, *some.shape)
+        chosen = chosen_sigma(structs, *some.shape)._replace(left_out=left_out)
         if labels is None:
-            return level, means, left_out
+            return chosen
         errors = np.nanmean(self._errors_of(int(question), labels)[whole], axis=0)
         truth = labels_of(labels, len(self), self.index)[whole]
         slack *= typical_tolerance(self.questions[question], truth)
         accurate = errors <= np.nanmin(errors) + slack
-        return int(np.argmax(np.where(accurate, means, -1.0))), means, left_out
+        return chosen._replace(level=int(np.argmax(np.where(accurate, chosen.means, -1.0))))
 
     def curve(
         self,
