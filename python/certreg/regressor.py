@@ -19,7 +19,7 @@ from sklearn.utils import check_X_y, column_or_1d
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter
 
-from ._arguments import number, own_names, seed_of_state
+from ._arguments import number, own_names, refuse, seed_of_state
 from ._categorical import scale_by_rule
 from ._optional import needed
 from ._types import Frame, Inputs, Model, Scale
@@ -324,8 +324,9 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         alpha : float
             Probability that a certificate is false.
         **options
-            Other arguments of certify_rows, such as samples and jobs. scale, and lo and hi among
-            its options, are refused, since predictions have their own.
+            Other arguments of certify_rows, such as samples and jobs. sigma and scale, lo and hi
+            among its options, and a seed beside random_state are refused, since predictions have
+            their own.
 
         Returns
         -------
@@ -334,6 +335,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rows, own = self._checked(X), self._options()
         questions = [self._question(t, alpha) for t in _tolerances(tolerance, X)]
         more = {"progress": False, **own_names(options)}
+        refuse("certify", more, f"questions sigma {' '.join(own)}")
         fixed = {name: own.pop(name) for name in ("lo", "hi", "check")}
         more["options"] = with_options(more.get("options", Options()), **fixed)
         return certify_rows(self.regressor_, rows, self.sigma, questions, **own, **more)

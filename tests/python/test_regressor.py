@@ -313,8 +313,9 @@ def test_the_names_of_scikit_learn_reach_certify_rows():
     one = model.certify(X[:3], 0.5, random_state=6, n_jobs=None, verbose=0)
     two = model.certify(X[:3], 0.5, seed=7, jobs=1, progress=False)
     np.testing.assert_array_equal(one.radius, two.radius)
-    with pytest.raises(TypeError, match="seed"):
-        fitted(random_state=3).certify(X[:3], 0.5, random_state=7)
+    for more in (dict(seed=7), dict(random_state=7), dict(sigma=0.1), dict(questions=1)):
+        with pytest.raises(TypeError, match="certify takes no .*, because it sets it itself"):
+            fitted(random_state=3).certify(X[:3], 0.5, **more)
 
 
 def test_a_classifier_is_refused():
