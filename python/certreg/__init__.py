@@ -6,8 +6,9 @@
 
 The model takes a float32 array of shape (rows, inputs) and returns one of shape (rows,) or (rows,
 columns). as_model lists the models of other packages that can be used. Names are the same as in
-certreg.h, which explains the numbers. Zero means the default everywhere, with two exceptions:
-without a seed a secret one is drawn, and without a noise_id an input gets the next unused one.
+certreg.h, which explains the numbers. Zero means the default, but an alpha, bonferroni or seed of 0
+is refused. Without a seed a secret one is drawn, and without a noise_id an input gets the next
+unused one.
 
 The package contains the library. Set CERTREG_LIB to the path of another one to use that. Examples
 of functions and classes use this package as certreg, and numpy as np.
@@ -20,7 +21,7 @@ Layers of the modules; each imports from its own layer and from layers above::
     models       names frames _onnx_tensors _onnx models denoised _missing parametric _categorical
                  _network training joining alternatives
     one input    questions results plots attacks _covering _evaluation estimator solver _rules
-                 intervals _perturbations check
+                 intervals _perturbations check _records
     many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file bands
                  certified_rows _database store shards options rows
     choices      boxes groups sensitivity tuning comparison units regressor
@@ -62,7 +63,7 @@ from .solver import Bisection, Solver
 
 # Modules with a long import are imported on demand.
 _LATER = {
-    "alternatives": "AtMost Brightness Gain Listed OneOf Replaced Translated",
+    "alternatives": "AtMost Gain Listed OneOf Replaced Translated",
     "bands": "population",
     "boxes": "within",
     "check": "Finding check_model",
@@ -81,7 +82,7 @@ _LATER = {
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
 if _TYPE_CHECKING:
-    from .alternatives import AtMost, Brightness, Gain, Listed, OneOf, Replaced, Translated
+    from .alternatives import AtMost, Gain, Listed, OneOf, Replaced, Translated
     from .bands import population
     from .boxes import within
     from .check import Finding, check_model

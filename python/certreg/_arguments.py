@@ -178,14 +178,14 @@ def own_names(given: Mapping[str, Any]) -> dict[str, Any]:
         if habit not in given:
             continue
         if name in given:
-            raise TypeError(f"{habit} is another name of {name}: give one of them")
+            raise TypeError(f"{habit} takes the place of {name}: give one of them")
         value = given[habit]
         if habit == "verbose":
             value = integer(value, habit, most=2**31 - 1) > 0
         elif habit == "n_jobs":
             value = 1 if value is None else integer(value, habit, -1)
         elif value is not None:
-            value = given_seed(value, habit)
+            value = seed_of_state(value)
         named[name] = value
     return named
 
@@ -210,7 +210,15 @@ def path_of(value: object, what: str = "path") -> str | bytes:
 
 def given_seed(seed: object, what: str = "seed") -> int:
     """A seed that the caller gives, to repeat a run. The library draws one in place of 0."""
-    return integer(seed, f"{what} (None: one is drawn)", 1)
+    try:
+        return integer(seed, what, 1)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}; without {what} a secret one is drawn") from None
+
+
+def seed_of_state(state: object) -> int:
+    """The seed for a random_state of scikit-learn, which may be 0."""
+    return integer(state, "random_state", 0, 2**64 - 2) + 1
 
 
 def seed_or_random(seed: int | None) -> int:

@@ -234,13 +234,9 @@ class OnnxModel(SessionModel):
     def __reduce__(self) -> tuple[object, ...]:
         return self._again, ()
 
-    def told(self) -> str:
-        """Return a text that identifies output, columns and constants.
-
-        Returns
-        -------
-        str
-            Empty for the first output of a model with one input."""
+    def _told(self) -> str:
+        """A text that identifies output, columns and constants; empty for the first output of a
+        model with one input."""
         first = self.session.get_outputs()[0].name
         output = "" if self.output == first else f"output={self.output} "
         columns = f"columns={self._chosen.start}:{self._chosen.stop} " if self._chosen else ""

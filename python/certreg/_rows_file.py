@@ -25,7 +25,7 @@ from .questions import Question, Serving, Target
 if TYPE_CHECKING:
     from .certified_rows import Rows
 
-_VERSION = 1
+_VERSION = 2  # 1 had no certreg
 _ARRAYS = ("scale", "kind", "lo", "hi")  # fields of Sampling, None or numbers
 
 
@@ -49,6 +49,7 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         "columns": None if rows.columns is None else list(rows.columns),
         "made": rows.made,
         "doubt": rows.doubt,
+        "certreg": rows.certreg,
         **_facts_of_index(rows.index),
     }
     known = {name: getattr(sampling, name) for name in _ARRAYS}
@@ -91,6 +92,7 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
             missing=kept.get("missing"),
             made=str(facts.get("made", "")),
             doubt=str(facts.get("doubt", "")),
+            certreg=str(facts["certreg"]),
         )
         _check(made)
     return made

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from . import _structs as S
 from ._covering import Covering, Found, RowRefused, pilot_of_others
 from ._library import version
+from ._records import recorded
 from ._types import Function, Model, Shape
 from .alternatives import Alternatives
 from .constants import Output, Status, __version__, version_text
@@ -31,8 +32,6 @@ from .questions import Question, digests_of, divided, structs_of
 from .results import refused_certificate
 
 CERTIFICATE = cast("np.dtype[np.void]", np.dtype(S.Certificate))  # of a structured array
-_RECORD_OUTPUTS = 8 + 6 * 8  # offset of the number of outputs in a record
-_RECORD_HEADER = 8 + 15 * 8  # bytes before the first range of a record
 FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
 
 
@@ -47,18 +46,14 @@ class Record(NamedTuple):
 
     def outputs(self, outputs: int) -> np.ndarray:
         """The outputs of all samples, (samples, outputs), with NaN for failed samples; empty if
-        sampling failed. docs/stability.md describes the bytes. Raises ValueError if the model has
-        another number of outputs."""
+        sampling failed. Raises ValueError if the model has another number of outputs."""
         if self.data is None:
             return np.empty((0, outputs), np.float32)
-        held, _, samples = (
-            int.from_bytes(self.data[at : at + 8], "little")
-            for at in (_RECORD_OUTPUTS, _RECORD_HEADER, _RECORD_HEADER + 8)
-        )
-        if outputs != held:
+        found = recorded(self.data)
+        if outputs != found.shape[1]:
+            held = found.shape[1]
             raise ValueError(f"outputs is {outputs}; the model of this record has {held}")
-        values = np.frombuffer(self.data, "<f4", samples * outputs, _RECORD_HEADER + 16)
-        return values.reshape(samples, outputs)
+        return found
 
 
 @dataclasses.dataclass(frozen=True)

@@ -404,16 +404,19 @@ def _range(lo: object, hi: object, what: str) -> tuple[float, float]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Brightness(Family):
-    """A darker or brighter image: each pixel is black + (1 + t) (pixel - black), then clipped.
+class Gain(Family):
+    """Features that are multiplied by one factor: the gain of a sensor, a brighter or darker image.
 
     Parameters
     ----------
     lo, hi : float
-        Range of t, such as -0.25 and 0.25; lo is at least -1.
-    clip : (float, float) or None
-        Black and white: changed pixels are clipped to this range, which the image itself keeps.
-        None: black is 0, and nothing is clipped.
+        Range of the factor, such as 0.9 and 1.1. It contains 1, which changes nothing.
+    columns : sequence of str or int, optional
+        The features; by default all.
+    clip : (float, float), optional
+        Black and white of an image. Each pixel becomes black + factor * (pixel - black), with a
+        factor of at least 0, and is clipped to this range, which the image itself keeps. By default
+        black is 0, and nothing is clipped.
     levels : int
         Number of steps between black and white to which changed pixels are rounded, such as 255; 0:
         no rounding.
@@ -425,33 +428,44 @@ class Brightness(Family):
 
     Examples
     --------
+    >>> sensors = certreg.Replaced({"gps": 0.0}) * certreg.Gain(0.9, 1.1, ["left", "right"])
     >>> image = np.full((1, 4, 4), 0.5)
     >>> rows = certreg.certify_rows(
     ...     lambda x: x.mean(axis=(1, 2)), image, 0.5, 0.4, samples=1000, seed=1, progress=False,
-    ...     alternatives=certreg.Brightness(-0.1, 0.1))
+    ...     alternatives=certreg.Gain(0.9, 1.1, clip=(0, 1)))
     >>> bool(rows.radius[0] > 0)
     True"""
 
     lo: float
     hi: float
-    clip: tuple[float, float] | None = (0.0, 1.0)
+    columns: Sequence[Column] | None = None
+    clip: tuple[float, float] | None = None
     levels: int = 0
     cells: int = 0
     refine: int = 0
 
     def _box(self) -> list[tuple[float, float]]:
-        return [_range(self.lo, self.hi, "Brightness")]
+        low, high = _range(self.lo, self.hi, "Gain")
+        if not low <= 1 <= high:
+            raise ValueError(
+                f"Gain is from {low:g} to {high:g}, without 1, the factor that changes nothing: "
+                "give factors on both sides of it, such as 0.9 and 1.1 for 10 per cent"
+            )
+        return [(low - 1, high - 1)]
 
     def _check(self, space: Space) -> None:
         super()._check(space)
-        if self._box()[0][0] < -1:
-            raise ValueError(f"lo of Brightness is {self.lo:g}; -1 is black, and nothing is darker")
-        if integer(self.levels, "levels") and self.clip is None:
-            raise ValueError("levels of Brightness are between black and white: give clip")
-        if self.clip is not None:
-            black, white = _range(*self.clip, "clip")
-            if black == white:
-                raise ValueError("clip of Brightness must be black and white")
+        if self.clip is None:
+            if integer(self.levels, "levels"):
+                raise ValueError("levels of Gain are between black and white: give clip")
+            return
+        black, white = _range(*self.clip, "clip")
+        if black == white:
+            raise ValueError("clip of Gain must be black and white")
+        if self.columns is not None:
+            raise ValueError("clip of Gain is about all pixels of an image: leave out columns")
+        if self.lo < 0:
+            raise ValueError(f"lo of Gain is {self.lo:g}; 0 is black, and nothing is darker")
 
     def _check_input(self, z: np.ndarray) -> None:
         if self.clip is None:
@@ -459,53 +473,10 @@ class Brightness(Family):
         black, white = self.clip
         if z.min() < black or z.max() > white:
             raise ValueError(
-                f"Brightness clips to [{black:g}, {white:g}], and the image has values from "
+                f"Gain clips to [{black:g}, {white:g}], and the image has values from "
                 f"{z.min():.6g} to {z.max():.6g}: give the range of its pixels as clip, or "
-                "clip=None if nothing clips them"
+                "leave out clip if nothing clips them"
             )
-
-    def _at(self, x: np.ndarray, p: Sequence[float], space: Space) -> np.ndarray:
-        black = 0.0 if self.clip is None else self.clip[0]
-        return np.asarray(black + (1 + p[0]) * (x - black))
-
-    def _sizes(self, bounds: Any) -> Any:
-        black = 0.0 if self.clip is None else self.clip[0]
-        return (2 + max(abs(self.lo), abs(self.hi))) * (bounds + 2 * abs(black))
-
-    def _step(self) -> float:
-        return (self.clip[1] - self.clip[0]) / self.levels if self.levels and self.clip else 0.0
-
-    def _text(self, lo: Sequence[float], hi: Sequence[float]) -> str:
-        return f"brightness {100 * lo[0]:+.4g}% to {100 * hi[0]:+.4g}%"
-
-
-@dataclasses.dataclass(frozen=True)
-class Gain(Family):
-    """Features that are multiplied by one factor, such as the gain of a sensor or microphone.
-
-    Parameters
-    ----------
-    lo, hi : float
-        Range of the factor, such as 0.9 and 1.1.
-    columns : sequence of str or int, optional
-        The features; by default all.
-    cells, refine : int
-        As for Brightness.
-
-    Examples
-    --------
-    >>> loud = certreg.Gain(0.5, 2.0)
-    >>> sensors = certreg.Replaced({"gps": 0.0}) * certreg.Gain(0.9, 1.1, ["left", "right"])"""
-
-    lo: float
-    hi: float
-    columns: Sequence[Column] | None = None
-    cells: int = 0
-    refine: int = 0
-
-    def _box(self) -> list[tuple[float, float]]:
-        low, high = _range(self.lo, self.hi, "Gain")
-        return [(low - 1, high - 1)]
 
     def _moving(self, space: Space) -> np.ndarray:
         if self.columns is None:
@@ -514,11 +485,18 @@ class Gain(Family):
         moves[[space.place(column, "Gain") for column in _several(self.columns, "Gain")]] = True
         return moves
 
+    @property
+    def _black(self) -> float:
+        return 0.0 if self.clip is None else self.clip[0]
+
     def _at(self, x: np.ndarray, p: Sequence[float], space: Space) -> np.ndarray:
-        return np.where(self._moving(space), (1 + p[0]) * x, x)
+        return np.where(self._moving(space), self._black + (1 + p[0]) * (x - self._black), x)
 
     def _sizes(self, bounds: Any) -> Any:
-        return (2 + max(abs(self.lo), abs(self.hi))) * bounds
+        return (2 + max(abs(self.lo), abs(self.hi))) * (bounds + 2 * abs(self._black))
+
+    def _step(self) -> float:
+        return (self.clip[1] - self.clip[0]) / self.levels if self.levels and self.clip else 0.0
 
     def _text(self, lo: Sequence[float], hi: Sequence[float]) -> str:
         return f"gain {1 + lo[0]:.4g} to {1 + hi[0]:.4g}"
@@ -529,7 +507,7 @@ class Translated(Family):
     """An image that is moved by parts of pixels, with bilinear interpolation.
 
     Inputs are images of shape (height, width), (height, width, channels) or (channels, height,
-    width), or flat with `shape`.
+    width) with 1 or 3 channels, or flat with `shape`.
 
     Parameters
     ----------
@@ -540,17 +518,20 @@ class Translated(Family):
         the border.
     shape : tuple of int, optional
         Shape of the image if inputs are flat.
+    channels_last : bool, optional
+        If True, the last axis has the channels, else the first one. Needed if both are 1 or 3 long.
     cells, refine : int
-        As for Brightness; `cells` is about each parameter.
+        As for Gain; `cells` is about each parameter.
 
     Examples
     --------
-    >>> shaken = certreg.Translated(1, 0.5, fill=0.0) * certreg.Brightness(-0.1, 0.1)"""
+    >>> shaken = certreg.Translated(1, 0.5, fill=0.0) * certreg.Gain(0.9, 1.1, clip=(0, 1))"""
 
     right: float
     down: float
     fill: float | None = None
     shape: tuple[int, ...] | None = None
+    channels_last: bool | None = None
     cells: int = 0
     refine: int = 0
 
@@ -563,7 +544,13 @@ class Translated(Family):
     def _check(self, space: Space) -> None:
         super()._check(space)
         shape = self._shape(space)
-        if math.prod(shape) != space.size or not (len(shape) == 2 or channel_axis(shape)):
+        doubtful = len(shape) == 3 and shape[0] in (1, 3) and shape[2] in (1, 3)
+        if doubtful and self.channels_last is None:
+            raise ValueError(
+                f"Translated cannot infer the axis of the channels from the shape {shape}: give "
+                "channels_last"
+            )
+        if math.prod(shape) != space.size or not (len(shape) == 2 or self._channels(shape)):
             raise ValueError(
                 "Translated takes images, (height, width) or with 1 or 3 channels, and inputs have "
                 f"the shape {space.shape}: give shape"
@@ -575,9 +562,15 @@ class Translated(Family):
         given = space.shape if self.shape is None else self.shape
         return tuple(integer(length, "shape of Translated", 1) for length in given)
 
+    def _channels(self, shape: Shape) -> int | None:
+        """The axis of (rows, *shape) with the channels; None if there is none."""
+        if self.channels_last is None or len(shape) != 3:
+            return channel_axis(shape)
+        return 3 if self.channels_last else 1
+
     def _at(self, x: np.ndarray, p: Sequence[float], space: Space) -> np.ndarray:
         image = x.reshape(self._shape(space))
-        rows = 1 if channel_axis(image.shape) == 1 else 0  # channels first
+        rows = 1 if self._channels(image.shape) == 1 else 0  # channels first
         for axis, move in ((rows + 1, p[0]), (rows, p[1])):
             whole = math.floor(move)
             near, far = (self._by_pixels(image, axis, whole + i) for i in (0, 1))
@@ -645,7 +638,7 @@ class _Cover:
     @property
     def has_none(self) -> bool:
         """True if no change belongs to it."""
-        return not self.name and all(low <= 0 <= high for low, high in self.box)
+        return not self.name
 
     def _norm(self, change: np.ndarray) -> float:
         """The norm of a change of the features that move; elsewhere cells may be missing."""
@@ -736,7 +729,7 @@ class Alternatives:
             return [], [], one
         if not isinstance(one, ChangeSet):
             raise TypeError(
-                "alternatives must be OneOf, AtMost, Replaced, Brightness, Gain, Translated, "
+                "alternatives must be OneOf, AtMost, Replaced, Gain, Translated, "
                 f"Listed, or products or a list of them, not {abbreviated(one)}"
             )
         finite: list[_Moves] = []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _structs as S
-from ._arguments import enum_value, integer, member, number
+from ._arguments import enum_value, integer, member, positive
 from ._arrays import Memory, optional_array
 from ._calls import Calls, Handle
 from ._ctypes import size_t
@@ -54,7 +54,7 @@ class AttackResult(HtmlTable):
         Rows of the model that were used.
     samples : int
         Samples in the record, pilot included.
-    certified : float
+    certified_radius : float
         Radius of the question's certificate from the same record.
     shift : ndarray or Series
         float32 of the input's shape, for DataFrames a Series; zeros unless broken."""
@@ -71,7 +71,7 @@ class AttackResult(HtmlTable):
     alpha: float
     calls: int
     samples: int
-    certified: float
+    certified_radius: float
     shift: np.ndarray = dataclasses.field(repr=False, compare=False)
 
     @property
@@ -80,7 +80,7 @@ class AttackResult(HtmlTable):
         return self.outcome == Attack.BROKEN
 
     def __str__(self) -> str:
-        found = f"certified {self.certified:g}, "
+        found = f"certified {self.certified_radius:g}, "
         if self.broken:
             return found + f"broken at {self.radius:g}"
         if not self.calls:
@@ -90,7 +90,7 @@ class AttackResult(HtmlTable):
 
 def _result(struct: S.AttackResult, certified: float, shift: np.ndarray) -> AttackResult:
     given: dict[str, Any] = {
-        "certified": certified,
+        "certified_radius": certified,
         "shift": shift,
         "outcome": Attack(struct.outcome),
     }
@@ -159,13 +159,13 @@ class Attacks(Handle):
 
 
 def options_of(
-    calls: int, alpha: float, attempt: int, direction: ArrayLike | None, shape: Shape
+    calls: int, alpha: float | None, attempt: int, direction: ArrayLike | None, shape: Shape
 ) -> tuple[S.AttackOptions, np.ndarray | None]:
     """The struct of the options of an attack, and the array that it points to."""
     along = optional_array(direction, shape, np.float32, "direction")
     options = S.AttackOptions(
         calls=integer(calls, "calls"),
-        alpha=number(alpha, "alpha"),
+        alpha=0.0 if alpha is None else positive(alpha, "alpha"),
         number=integer(attempt, "number"),
         direction=None if along is None else along.ctypes.data,
     )

@@ -10,11 +10,13 @@ import warnings
 from typing import Any, Iterator, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _structs as S
 from ._arguments import enum_value, not_negative, path_of
 from ._arrays import check_finite, numbers
 from ._covering import Found
+from ._library import version
 from ._optional import needed
 from ._remarks import abstention_remarks, ceiling_remarks, exact_features, failure_remark
 from ._remarks import missing_remark, named, noise_remark, output_remark, unbounded_remarks
@@ -23,11 +25,11 @@ from ._tables import HtmlTable, aligned
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .bands import population
-from .constants import Domain, Outcome
+from .constants import Domain, Outcome, version_text
 from .frames import Index, in_order
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
 from .questions import Question, stated_tolerance, tolerance_text, typical_tolerance
-from .results import Certificate, chosen_sigma
+from .results import Certificate, SigmaChoice, chosen_sigma
 
 
 @dataclasses.dataclass
@@ -73,6 +75,8 @@ class Rows(HtmlTable):
         For rows with alternatives, by (row, index of sigma): `count` of alternatives, `calls`, the
         `limiting` alternative for each question, `proved`, the number before the first one that
         failed, and their `names`. Experimental.
+    certreg : str
+        Version of the library that made the certificates, also in rows of a file.
 
     Examples
     --------
@@ -98,6 +102,7 @@ class Rows(HtmlTable):
     made: str = ""
     alternatives: dict[tuple[int, int], Found] = dataclasses.field(default_factory=dict)
     doubt: str = ""
+    certreg: str = dataclasses.field(default_factory=lambda: version_text(version()))
 
     def __post_init__(self) -> None:
         if cast(np.ndarray | None, self.numbers) is None:
@@ -114,10 +119,15 @@ class Rows(HtmlTable):
         return self.sampling.samples
 
     @property
-    def seed(self) -> int:
-        """The seed of the noise; 0 in rows of a file without it. Keep it secret: it determines the
-        noise."""
-        return self.sampling.seed
+    def scale(self) -> ArrayLike | None:
+        """The noise of each feature in units of sigma, as certify_rows takes it; None: 1."""
+        return self.sampling.scale
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the noise; None in rows of a file without it. Keep it secret: it determines
+        the noise."""
+        return self.sampling.seed or None
 
     @property
     def radius(self) -> np.ndarray:
@@ -271,7 +281,7 @@ class Rows(HtmlTable):
         Returns
         -------
         Rows
-            The rows; `seed` is 0 if the file does not have it.
+            The rows; `seed` is None if the file does not have it.
 
         Raises
         ------
@@ -449,7 +459,7 @@ class Rows(HtmlTable):
 
     def choose_sigma(
         self, question: int = 0, *, labels: Inputs | None = None, slack: float = 0.1
-    ) -> tuple[int, list[float], int]:
+    ) -> SigmaChoice:
         """Choose the sigma with the greatest mean radius.
 
         Deploy it on inputs that are not among these rows, and calibrate intervals with other points
@@ -468,13 +478,10 @@ class Rows(HtmlTable):
 
         Returns
         -------
-        sigma : int
-            Index of the sigma.
-        means : list of float
-            The mean radius of each sigma.
-        left_out : int
-            Number of rows that failed at some sigma. They are left out at every sigma, so that all
-            sigmas are compared on the same rows.
+        SigmaChoice
+            A tuple (level, means, left_out): the index of the sigma, the mean radius of each sigma,
+            and the number of rows that failed at some sigma. They are left out at every sigma, so
+            that all sigmas are compared on the same rows.
 
         Raises
         ------
@@ -493,9 +500,9 @@ class Rows(HtmlTable):
             raise ValueError(f"each of the {left_out} rows failed at some sigma")
         some = np.ascontiguousarray(self.certificates[whole][:, :, question])
         structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
-        level, means = chosen_sigma(structs, *some.shape)
+        chosen = chosen_sigma(structs, *some.shape)._replace(left_out=left_out)
         if labels is None:
-            return level, means, left_out
+            return chosen
         each = self._errors_of(int(question), labels)[whole]
         errors = np.nanmean(each, axis=0)
         if not (each <= self["tolerance"][whole, :, question]).any():
@@ -507,7 +514,7 @@ class Rows(HtmlTable):
         truth = labels_of(labels, len(self), self.index)[whole]
         slack *= typical_tolerance(self.questions[question], truth)
         accurate = errors <= np.nanmin(errors) + slack
-        return int(np.argmax(np.where(accurate, means, -1.0))), means, left_out
+        return chosen._replace(level=int(np.argmax(np.where(accurate, chosen.means, -1.0))))
 
     def curve(
         self,

@@ -69,8 +69,8 @@ class Comparison:
 def compare_denoised(
     model: Model,
     X: Inputs,
+    sigmas: float | Sequence[float],
     question: Asked,
-    sigmas: Sequence[float],
     *,
     examples: Inputs,
     labels: Inputs | None = None,
@@ -94,7 +94,7 @@ def compare_denoised(
     X : array_like or DataFrame
         At least 2 inputs, as for certify_rows. Neither certify them later nor use them as
         calibration points.
-    question, sigmas, seed
+    sigmas, question, seed
         As for tune_scale.
     examples : array_like or DataFrame
         Examples for denoisers, as for Denoised: other inputs than X.
@@ -125,7 +125,7 @@ def compare_denoised(
     --------
     >>> some = np.random.default_rng(0).normal(size=(230, 1)) * [1.0, 0.1, 0.1]
     >>> c = certreg.compare_denoised(
-    ...     lambda x: 3 * x[:, 0] * x[:, 1], some[:30], 0.5, [0.2, 0.4], examples=some[30:],
+    ...     lambda x: 3 * x[:, 0] * x[:, 1], some[:30], [0.2, 0.4], 0.5, examples=some[30:],
     ...     samples=200, seed=1, progress=False)
     >>> c.helps, c.model.sigma
     (True, 0.4)"""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import ctypes as C
-from typing import TYPE_CHECKING, Callable, cast
+from typing import TYPE_CHECKING, Callable, Iterator, cast
 
 from . import _structs as S
 from ._arguments import enum_value
@@ -60,6 +61,17 @@ def check(status: int, why: S.Error | None = None) -> None:
     """Raises CertregError unless the status is OK."""
     if status:
         raise CertregError(status, why)
+
+
+@contextlib.contextmanager
+def value_error(which: str = "") -> Iterator[None]:
+    """Raises ValueError for an argument that the library refuses."""
+    try:
+        yield
+    except CertregError as error:
+        if error.status in (Status.INVALID, Status.VERSION):
+            raise ValueError(f"{which}{error}") from error
+        raise
 
 
 def exported(call: Callable[..., object]) -> bytes:

@@ -282,7 +282,7 @@ class Estimator(Evaluator):
         question: Asked,
         calls: int = 0,
         *,
-        alpha: float = 0,
+        alpha: float | None = None,
         number: int = 0,
         direction: Scale = None,
     ) -> AttackResult:
@@ -299,8 +299,8 @@ class Estimator(Evaluator):
             The question.
         calls : int
             Most rows of the model; 0: only the forecast. Too few are refused.
-        alpha : float
-            Probability that the radius is too small; 0: 0.05.
+        alpha : float, optional
+            Probability > 0 that the radius is too small; by default 0.05.
         number : int
             Another number is another noise. Give another one for a direction or a question that was
             chosen after an earlier attack. The best of several attacks is a choice: divide alpha.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import warnings
 from typing import Any, Callable, Iterator, Mapping, Protocol, Sequence, TypeAlias
 from typing import TypeGuard, cast
@@ -469,3 +470,33 @@ def _keys_of_objects(column: Series) -> np.ndarray:
         )
     except TypeError:  # lists, for instance, cannot be keys
         return np.arange(len(column))
+
+
+# ---- rows in a file
+def text_of_rows(frame: Frame) -> str:
+    """A few rows as JSON; empty if they would not be read as they were, such as dates."""
+    facts = [
+        [name, str(column.dtype), column.astype(object).tolist(), _categories(column.dtype)]
+        for name, column in frame.items()
+    ]
+    try:
+        text = json.dumps(facts)
+        same = rows_of_text(text).equals(frame.reset_index(drop=True))
+    except Exception:  # pandas raises various classes
+        return ""
+    return text if same else ""
+
+
+def _categories(dtype: Any) -> list[object] | None:
+    return list(dtype.categories) if hasattr(dtype, "categories") else None
+
+
+def rows_of_text(text: str) -> Frame:
+    """The rows of `text_of_rows`."""
+    pandas = needed("pandas", "the rows of a DataFrame")
+    facts = json.loads(text)
+    columns = [
+        pandas.Series(values, dtype=pandas.CategoricalDtype(known) if known else dtype)
+        for _, dtype, values, known in facts
+    ]
+    return pandas.concat(columns, axis=1).set_axis([name for name, *_ in facts], axis=1)

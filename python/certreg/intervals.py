@@ -6,6 +6,7 @@ import ctypes as C
 import dataclasses
 import functools
 import itertools
+import os
 import warnings
 from typing import Any, Callable, Iterable, Mapping, TypeAlias
 
@@ -20,16 +21,18 @@ from ._categorical import split_by_rule
 from ._ctypes import i32
 from ._files import replace_arrays
 from ._progress import ProgressLine
+from ._records import Probe, probe_rows, recorded
 from ._rules import Interval, IntervalList, Rule, rule_of
 from ._tables import HtmlTable
 from ._types import Inputs, Model, Path, Progress, Shape, Table
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
-from .errors import CertregError
+from .errors import CertregError, value_error
 from .estimator import Estimator, kinds_of
-from .frames import Columns, in_order, index_of
+from .frames import Columns, in_order, index_of, is_frame, rows_of_text, text_of_rows
 
-_VERSION = 5  # of files; 3 had no digest, and noise of 4 may have chosen sigma
+_VERSION = 6  # of files; 3 had no digest, noise of 4 may have chosen sigma, 5 had no probe
+_PROBED = 2  # samples of each row of a probe
 _FIELDS = (
     "score output outputs sigma seed model samples first_noise last_noise digest count"
 ).split()
@@ -79,7 +82,8 @@ class Calibrated(HtmlTable):
     seed : int, optional
         Seed of the calibration's noise, which need not be secret; by default one is drawn. Never
         use the seed of another Calibrated that has chosen sigma, scale, units, score or model.
-        New inputs always draw their noise from the system's randomness. Also random_state.
+        New inputs always draw their noise from the system's randomness. Also random_state, which is
+        one less.
     inputs_seed : int, optional
         For tests only: the seed of new inputs. An adversary must not know it.
     **options
@@ -90,7 +94,7 @@ class Calibrated(HtmlTable):
     ValueError, TypeError
         For wrong arguments. An exception of the model is passed on.
     CertregError
-        For arguments that the library refuses.
+        If the library fails otherwise.
 
     Examples
     --------
@@ -169,6 +173,7 @@ class Calibrated(HtmlTable):
         )
         self._calibrate(X, truths, samples, seed, report)
 
+    @value_error()
     def _set_model(
         self,
         model: Model,
@@ -197,6 +202,7 @@ class Calibrated(HtmlTable):
         )
         self._rules: dict[tuple[float, float, int], S.Rule] = {}
 
+    @value_error()
     def _calibrate(
         self,
         X: Inputs,
@@ -205,12 +211,15 @@ class Calibrated(HtmlTable):
         seed: int | None,
         progress: Callable[..., object] | None,
     ) -> None:
-        done = 0
+        done, some = 0, probe_rows(len(truths))
+        outputs: list[np.ndarray] = []
         with self._new_estimator(seed=seed) as e:
 
             def calibrate() -> None:
                 nonlocal done
                 e._call("calibrate", C.byref(self._calibration), truths[done].ctypes.data)
+                if done in some:
+                    outputs.append(recorded(e.export())[:_PROBED])
                 done += 1
                 if progress and progress(done, len(truths)):
                     raise CertregError(Status.CANCELLED)
@@ -218,12 +227,15 @@ class Calibrated(HtmlTable):
             ids = range(len(truths))
             e._sample_each(X, self.sigma, samples, calibrate, ids, Domain.INTERVALS)
         self._estimator._unchecked = False  # the same model
+        rows = X.iloc[some] if is_frame(X) else numbers(X, np.float32, "X")[some]
+        self._probed = rows.copy(), Probe(tuple(some), np.concatenate(outputs))
 
     # ---- files
     def save(self, path: Path) -> None:
         """Write the calibration to an .npz file, without the model.
 
-        The file contains the seed of the calibration's noise, which need not be secret.
+        The file contains the seed of the calibration's noise, which need not be secret, and up to
+        three calibration points with outputs of the model, by which `load` recognizes it.
 
         Parameters
         ----------
@@ -240,6 +252,9 @@ class Calibrated(HtmlTable):
             arrays["kind"] = kind
         if self._estimator._columns is not None:
             arrays["names"] = np.array(self._estimator._columns.names)
+        rows, probe = self._probed
+        arrays["probe_rows"], arrays["probe_outputs"] = np.array(probe.rows), probe.outputs
+        arrays["probe_inputs"] = np.array(text_of_rows(rows)) if is_frame(rows) else rows
         if self._denoiser:
             arrays["denoiser"] = np.array(self._denoiser)
         replace_arrays(path_of(path), version=_VERSION, **kept, **arrays, **fields)
@@ -255,7 +270,8 @@ class Calibrated(HtmlTable):
         model : object
             The same model.
         **options
-            most_samples, inputs_seed, and other arguments of Estimator, such as device.
+            most_samples, inputs_seed, and other arguments of Estimator, such as device. With
+            check=False the model is not called, so another one is not noticed.
 
         Returns
         -------
@@ -265,9 +281,12 @@ class Calibrated(HtmlTable):
         Raises
         ------
         ValueError
-            If the file is of another kind or damaged."""
-        if "seed" in options:
-            raise TypeError("load takes no seed: the calibration keeps its own, so leave it out")
+            If the file is of another kind or damaged, or the outputs of the model differ."""
+        for name in ("seed", *_KEPT):
+            if name in options:
+                raise TypeError(
+                    f"load takes no {name}: the calibration keeps its own, so leave it out"
+                )
         with arrays_in_file(path, "calibration", _VERSION) as kept:
             fields: dict[str, Any] = {name: kept[name].item() for name in _FIELDS}
             S.Calibration(**fields)  # raises an exception unless they are numbers
@@ -282,6 +301,7 @@ class Calibrated(HtmlTable):
                     raise ValueError(f"{name} holds no numbers")
             if "names" in kept:
                 shape = Columns.of_names(list(map(str, kept["names"].tolist())), limits["scale"])
+            probed = _probed_of(kept, shape)
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         given = options.pop("most_samples", None)
         most = integer(0 if given is None else given, "most_samples") or fields["samples"]
@@ -296,7 +316,32 @@ class Calibrated(HtmlTable):
                 f"{path} was made with {_denoiser(before)}, not with {_denoiser(made._denoiser)}: "
                 "calibrate again"
             )
+        made._probed = probed
+        if options.get("check", True):
+            made._check_model(path)
         return made
+
+    @value_error()
+    def _check_model(self, path: Path) -> None:
+        """Raises ValueError if the model is not the one of the probe."""
+        (rows, probe), seed = self._probed, self.calibration_seed
+        where = os.fsdecode(path_of(path))
+        if not len(rows):
+            raise ValueError(
+                f"{where} has no rows by which to recognize the model, since their columns cannot "
+                "be kept: give check=False if it is the same"
+            )
+        outputs: list[np.ndarray] = []
+        with self._new_estimator(seed=seed) as e:
+
+            def use() -> None:
+                outputs.append(recorded(e.export()))
+
+            count = min(_PROBED, int(self._calibration.samples))
+            e._sample_each(rows, self.sigma, count, use, probe.rows, Domain.INTERVALS)
+        self._estimator._unchecked = False
+        if not Probe(probe.rows, np.concatenate(outputs)).agrees(probe):
+            raise ValueError(f"{where} {probe.differs()}: give the same model, or calibrate again")
 
     # ---- new inputs
     def _table(self) -> Table:
@@ -345,6 +390,7 @@ class Calibrated(HtmlTable):
             If there are too few points or samples."""
         return Rule._of(self._rule(radius, alpha, samples))
 
+    @value_error()
     def _rule(self, radius: float, alpha: float, samples: int | None) -> S.Rule:
         c = self._calibration
         samples = int(c.samples) if samples is None else integer(samples, "samples", 1)
@@ -357,6 +403,7 @@ class Calibrated(HtmlTable):
         self._estimator._begin_flat(self._estimator._input(x, "x"), self.sigma, noise_id)
         self._estimator.sample(0, rule.samples)
 
+    @value_error()
     def interval(
         self,
         x: Inputs,
@@ -396,6 +443,7 @@ class Calibrated(HtmlTable):
             self._sampled(x, rule, noise_id)
             return self._found(rule)
 
+    @value_error()
     def intervals(
         self, X: Inputs, radius: float, alpha: float = 0.05, *, samples: int | None = None
     ) -> IntervalList:
@@ -428,6 +476,7 @@ class Calibrated(HtmlTable):
         given = (X, self.sigma, int(rule.samples), lambda: use(self._found(rule)), noise_ids)
         self._estimator._sample_each(*given)
 
+    @value_error()
     def covers(
         self,
         x: Inputs,
@@ -484,7 +533,8 @@ class Calibrated(HtmlTable):
         make = self._new_estimator
         options = {name: make.keywords[name] for name in ("outputs", *self._options)}
         fields = {name: getattr(self._calibration, name) for name in _FIELDS}
-        return _copied, (type(self), *make.args, options, self.scores, self._units, fields)
+        kept = self.scores, self._units, fields, self._probed
+        return _copied, (type(self), *make.args, options, *kept)
 
     def __enter__(self) -> "Calibrated":
         return self
@@ -502,12 +552,27 @@ def _copied(
     scores: np.ndarray,
     units: np.ndarray | None,
     fields: Mapping[str, float],
+    probed: tuple[Inputs, Probe],
 ) -> Calibrated:
     """The copy of a Calibrated, from the results of __reduce__."""
     made = kind.__new__(kind)
     made._set_model(model, shape, options.pop("outputs"), most, None, options)
     made._set_calibration(scores, units, fields)
+    made._probed = probed
     return made
+
+
+def _probed_of(kept: Mapping[str, np.ndarray], shape: Columns | Shape) -> tuple[Inputs, Probe]:
+    """The rows and the probe of a file. Raises ValueError if they do not fit together."""
+    outputs, inputs = kept["probe_outputs"], kept["probe_inputs"]
+    probe = Probe(tuple(int(row) for row in kept["probe_rows"].ravel()), outputs)
+    if outputs.dtype != np.float32 or outputs.ndim != 2 or len(outputs) % len(probe.rows):
+        raise ValueError("its outputs do not fit")
+    if isinstance(shape, Columns):
+        rows: Inputs = rows_of_text(str(inputs)) if inputs.item() else ()
+        return rows, probe
+    each = len(probe.rows), *shape
+    return array_of(inputs, each, np.float32, "probe_inputs").reshape(each), probe
 
 
 def _denoiser(digest: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _structs as S
-from ._arguments import constraints_of, field_names, integer, listed, member, number
+from ._arguments import constraints_of, field_names, integer, listed, member, number, positive
 from ._arrays import numbers
 from ._ctypes import f64, u64
 from ._library import lib
@@ -130,7 +130,7 @@ class Question:
     output : int
         Index of the output, or ALL_OUTPUTS: all outputs as one vector.
     alpha : float
-        Probability that the certificate is false; 0: 0.05.
+        Probability > 0 that the certificate is false.
     statistic : Statistic, int or str
         "median", "huber", "mean" or "circular_mean"; of vectors also "projection_median"; with the
         method "baseline" also "trimmed_mean" or "ball_center".
@@ -144,7 +144,7 @@ class Question:
     constraints : Constraints, int or str
         Constraints to use, such as "ECGM"; 0: the default of the method.
     bonferroni : int
-        Number of guarantees that have to hold together: alpha is divided by it; 0: 1.
+        Number of guarantees that have to hold together: alpha is divided by it.
     prediction : float or sequence of float, optional
         The value on which the guarantee is centered, for a vector a number for each of its outputs;
         by default the pilot chooses it.
@@ -196,6 +196,8 @@ class Question:
             object.__setattr__(self, "tolerance", _tolerances(self.tolerance))
         else:
             number(self.tolerance, "tolerance")  # refuses others, such as a generator
+        positive(self.alpha, "alpha")  # the library replaces 0 by the default
+        integer(self.bonferroni, "bonferroni", 1)
         for field, value in (
             ("statistic", _statistic_of(self.statistic)),
             ("method", _named(Method, self.method, "method")),
@@ -380,8 +382,7 @@ def divided(questions: Sequence[Question], sigmas: int) -> list[Question]:
     """The questions with alpha divided by the number of sigmas, whose certificates hold
     together."""
     what = "bonferroni times the number of sigmas"
-    own = [max(1, integer(q.bonferroni, "bonferroni")) for q in questions]
-    shares = [integer(count * sigmas, what, 1, 2**53) for count in own]
+    shares = [integer(q.bonferroni * sigmas, what, 1, 2**53) for q in questions]
     return [dataclasses.replace(q, bonferroni=share) for q, share in zip(questions, shares)]
 
 
@@ -396,11 +397,11 @@ def question_digest(question: Asked) -> int:
     Parameters
     ----------
     question : Question or float
-        The question. Defaults are resolved first, so that alpha 0 and 0.05 have the same digest.
+        The question. Defaults are resolved first.
 
     Examples
     --------
-    >>> same = certreg.Question(0.5, alpha=0)
+    >>> same = certreg.Question(0.5, alpha=0.05)
     >>> certreg.question_digest(0.5) == certreg.question_digest(same)
     True"""
     return _digest_of(question_of(question)._struct())

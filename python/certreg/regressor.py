@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import itertools
 import warnings
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from sklearn.utils import check_X_y, column_or_1d
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter
 
-from ._arguments import integer, number, own_names
+from ._arguments import number, own_names, refuse, seed_of_state
 from ._categorical import scale_by_rule
 from ._optional import needed
 from ._types import Frame, Inputs, Model, Scale
@@ -32,7 +32,7 @@ from .intervals import Calibrated
 from .models import refuse_classifier
 from .options import Options, with_options
 from .questions import Question, Serving
-from .rows import certify_rows
+from .rows import certify_rows, check_several
 
 
 _FINITE = "ensure_all_finite"  # before scikit-learn 1.6 "force_all_finite"
@@ -140,7 +140,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not 0 < number(self.sigma, "sigma") < np.inf:
             raise ValueError(f"sigma is {self.sigma}; it must be positive and finite")
         if self.random_state is not None:
-            integer(self.random_state, "random_state")
+            seed_of_state(self.random_state)
         refuse_classifier(self.regressor)
         X, y, weights = self._rows(X, y, sample_weight)
         lacking = _with_missing(X)
@@ -295,21 +295,21 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         data = repr(row.tolist()).encode() if row.dtype == object else np.float32(row).tobytes()
         return int.from_bytes(hashlib.sha256(data).digest()[:7], "little")
 
-    def _question(self, tolerance: float | str, alpha: float = 0.05) -> Question:
+    def _question(self, tolerance: Any, alpha: float = 0.05) -> Question:
         serving = Serving(self.samples, self.failure_rate, pairs=self.pairs)
         return Question(tolerance, alpha=alpha, statistic=self.statistic, serving=serving)
 
     def _options(self, served: bool = False) -> dict[str, Any]:
         options = {"scale": self.scale_, "lo": self.lo, "hi": self.hi, "check": False}
         if self.random_state is not None:
-            options["seed"] = self.random_state + 1
+            options["seed"] = seed_of_state(self.random_state)
         if served:
             options.update(pilot=NO_PILOT, flags=PLAN_PAIRS if self.pairs else 0)
         return options
 
     # ---- guarantees
     def certify(
-        self, X: Inputs, tolerance: ArrayLike, *, alpha: float = 0.05, **options: Any
+        self, X: Inputs, tolerance: float | str | ArrayLike, *, alpha: float = 0.05, **options: Any
     ) -> Rows:
         """Certify the radius within which predictions stay within a tolerance.
 
@@ -317,22 +317,25 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array_like or DataFrame
             Inputs, (rows, features).
-        tolerance : float, str or array_like
-            One or several tolerances; a percentage like "10%" is a part of the prediction.
+        tolerance : float, str, list, ndarray or Series
+            Tolerance > 0; a percentage like "10%" is a part of the prediction. A list has several
+            for every row, each with certificates of its own. An array, or a Series with the index
+            of X, has the tolerance of each row.
         alpha : float
             Probability that a certificate is false.
         **options
-            Other arguments of certify_rows, such as samples and jobs. scale, and lo and hi among
-            its options, are refused, since predictions have their own.
+            Other arguments of certify_rows, such as samples and jobs. sigma and scale, lo and hi
+            among its options, and a seed beside random_state are refused, since predictions have
+            their own.
 
         Returns
         -------
         Rows
             The certificates."""
-        tolerances = np.ravel(np.asarray(tolerance, object)).tolist()  # strings beside numbers
-        questions = [self._question(t, alpha) for t in tolerances]
         rows, own = self._checked(X), self._options()
+        questions = [self._question(t, alpha) for t in _tolerances(tolerance, X)]
         more = {"progress": False, **own_names(options)}
+        refuse("certify", more, f"questions sigma {' '.join(own)}")
         fixed = {name: own.pop(name) for name in ("lo", "hi", "check")}
         more["options"] = with_options(more.get("options", Options()), **fixed)
         return certify_rows(self.regressor_, rows, self.sigma, questions, **own, **more)
@@ -383,13 +386,24 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return {**super().__getstate__(), "_calibrated": None}
 
 
+def _tolerances(given: Any, X: Frame) -> Sequence[Any]:
+    """The tolerance of each question; an array has one for each row."""
+    if isinstance(given, (list, tuple)):
+        check_several(given, len(X), "tolerance", "an array", "a call for each is about every row")
+        return given
+    if np.ndim(given) and is_frame(X):
+        given = np.asarray(in_order(given, X.index, "tolerance"))
+    return [given]
+
+
 @contextlib.contextmanager
 def _at(row: Callable[[], str]) -> Iterator[None]:
     """A context in which errors of the library begin with the caller's name of a row."""
     try:
         yield
-    except CertregError as error:
-        error.args = (f"{row()}: {error}",)
+    except (CertregError, ValueError) as error:
+        if isinstance(error, CertregError) or isinstance(error.__cause__, CertregError):
+            error.args = (f"{row()}: {error}",)
         raise
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import json
 import math
-from typing import Any, Container, Sequence, TypeAlias, TypeVar, Union, cast
+from typing import Any, Container, NamedTuple, Sequence, TypeAlias, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -528,7 +528,25 @@ def _pointed_at(question: Struct) -> dict[str, Json]:
     }
 
 
-def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, list[float]]:
+class SigmaChoice(NamedTuple):
+    """The noise level that choose_sigma chooses.
+
+    Attributes
+    ----------
+    level : int
+        Index of the noise level.
+    means : list of float
+        The mean radius of each level.
+    left_out : int
+        Number of rows that failed at some level, and are left out at every level, so that all
+        levels are compared on the same rows. 0 for certificates, which must not have failed."""
+
+    level: int
+    means: list[float]
+    left_out: int = 0
+
+
+def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> SigmaChoice:
     """Choose the noise level with the greatest mean radius, for other inputs than these.
 
     Parameters
@@ -538,10 +556,9 @@ def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, li
 
     Returns
     -------
-    level : int
-        Index of the level.
-    means : list of float
-        The mean radius of each level.
+    SigmaChoice
+        A tuple (level, means, left_out): the index of the level, the mean radius of each level, and
+        0.
 
     Raises
     ------
@@ -554,8 +571,8 @@ def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, li
     --------
     >>> with certreg.Estimator(lambda x: x[:, 0], 1, 500, seed=1) as e:
     ...     each = [e.certify_sigmas([z], [0.1, 0.3], 500, 0.5) for z in (0.0, 1.0)]
-    >>> level, means = certreg.choose_sigma(each)
-    >>> means[level] == max(means)
+    >>> chosen = certreg.choose_sigma(each)
+    >>> chosen.means[chosen.level] == max(chosen.means)
     True"""
     name = "certificates"
     rows = [listed(row, name) for row in listed(certificates, name)]
@@ -568,9 +585,9 @@ def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, li
 
 def chosen_sigma(
     structs: "C.Array[S.Certificate]", inputs: int, levels: int
-) -> tuple[int, list[float]]:
+) -> SigmaChoice:
     """choose_sigma for a flat array of structs, beginning with all levels of the first input."""
     means, level, why = (f64 * max(levels, 1))(), size_t(), S.Error()
     given = structs, inputs, levels, C.byref(why)
     check(lib.certreg_choose_sigma(*given, means, C.byref(level)), why)
-    return int(level.value), list(means[:levels])
+    return SigmaChoice(int(level.value), list(means[:levels]))

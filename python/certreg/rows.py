@@ -26,6 +26,7 @@ from ._probes import check_at, probed
 from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, executor_or_jobs
 from ._processes import is_worker_death
 from ._progress import Reporter
+from ._records import Probe, probe_rows
 from ._remarks import UNITS
 from ._types import Executor, Inputs, Model, Path, Progress, Scale
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
@@ -33,14 +34,14 @@ from .alternatives import Alternatives, ChangeSet, Space
 from .certified_rows import Rows
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
 from .denoised import check_use, check_whole, remark_on_examples
-from .errors import CertregError, ResumeError, RowsError, of_model
+from .errors import CertregError, ResumeError, RowsError, of_model, value_error
 from .estimator import kinds_of
 from .frames import Columns, index_of
 from .options import Options, options_of, with_other_names
 from .questions import Asked, Question, needed_constraints, question_of
 from .results import to_json
 from .shards import default_in, in_shards, is_folder
-from .store import Probe, ResumeFile, StoredRun, stored_run
+from .store import ResumeFile, StoredRun, stored_run
 
 MOST_NAMED = 8  # rows in a message
 MANY = 8  # numbers that are meant for rows if there is one for each
@@ -89,13 +90,14 @@ def certify_rows(
         Noise of each feature in units of sigma, >= 0. For a DataFrame also a dict or Series by the
         names of columns, with 0 for missing names. By default 1, but 0 for columns without numbers,
         categories and features with few values (docs/guide/choosing.md). "std" and "iqr" are the
-        feature_scale of X; better use reference data: serving needs ``rows.sampling.scale``.
+        feature_scale of X; better use reference data: serving needs ``rows.scale``.
     batch : int
         Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384, of
         DataFrames 32,768.
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1; by default a secret one is drawn. Result and resume file
-        contain it. The noise of a row depends on seed and noise id only. Also random_state.
+        contain it. The noise of a row depends on seed and noise id only. Also random_state, which
+        is one less.
     noise_id : int
         Row i has the noise id noise_id + i. So parts of a table that are certified separately, with
         the same seed, can have the noise of the whole table.
@@ -254,12 +256,8 @@ def _domain(domain: Domain | str) -> Domain:
 
 def _questions(questions: Asked | Sequence[Asked], rows: int) -> tuple[Question, ...]:
     several = questions if isinstance(questions, (list, tuple)) else [questions]
-    numbers_alone = not any(isinstance(one, (Question, str)) for one in several)
-    if len(several) == rows >= MANY and numbers_alone:
-        raise ValueError(
-            f"questions has {rows} numbers, one for each row of X: Question(tolerances) has a "
-            "tolerance for each row, and [Question(t) for t in tolerances] is about every row"
-        )
+    about_all = "[Question(t) for t in tolerances] is about every row"
+    check_several(several, rows, "questions", "Question(tolerances)", about_all)
     if not several:
         raise ValueError("questions is empty: give a question or a tolerance")
     asked = tuple(question_of(question) for question in several)
@@ -277,6 +275,16 @@ def _questions(questions: Asked | Sequence[Asked], rows: int) -> tuple[Question,
                 "prediction"
             )
     return asked
+
+
+def check_several(given: Sequence[object], rows: int, what: str, each: str, all_: str) -> None:
+    """Raises ValueError for a list of numbers that may be tolerances of the rows."""
+    numbers_alone = not any(isinstance(one, (Question, str)) for one in given)
+    if len(given) == rows >= MANY and numbers_alone:
+        raise ValueError(
+            f"{what} has {rows} numbers, one for each row of X: {each} has a tolerance for each "
+            f"row, and {all_}"
+        )
 
 
 def _noise_levels(
@@ -308,16 +316,6 @@ def _text_of(question: Question) -> str:
     if isinstance(question.tolerance, tuple):
         text += f" tolerances {hashlib.sha256(repr(question.tolerance).encode()).hexdigest()}"
     return text
-
-
-@contextlib.contextmanager
-def _value_error(which: str = "") -> Iterator[None]:
-    """Raises ValueError for an argument that the library refuses. Other failures pass."""
-    try:
-        yield
-    except CertregError as error:
-        if error.status in (Status.INVALID, Status.VERSION):
-            raise ValueError(f"{which}{error}") from error
 
 
 # ---- one call ---------------------------------------------------------------------------------
@@ -432,27 +430,28 @@ class _Certification:
         each = [question.tolerance for question in job.questions]
         ends = {of.index(f(of)) for of in each if isinstance(of, tuple) for f in (min, max)}
         with job.sampling.estimator(None) as e:
-            with _value_error():
+            with contextlib.suppress(CertregError), value_error():
                 e.begin(np.zeros(e.shape), job.sampling.sigmas[0], 0)
             for row in sorted(ends | {0}):
                 structs = job.structs(row)
                 for q, struct in enumerate(structs):  # several end at the first without samples
                     first = S.Certificate.from_buffer(empty_certificates(1).data)
-                    with _value_error(f"question {q}: " if len(structs) > 1 else ""):
+                    which = f"question {q}: " if len(structs) > 1 else ""
+                    with contextlib.suppress(CertregError), value_error(which):
                         e._certify_into(0, (S.Question * 1)(struct), job.radius, first)
 
     def _open_run(self, file: ResumeFile, runner: Runner) -> None:
         probe = None
         if self.job.model is not None:
             rows = [row for row in file.probe_rows() if row < len(self.matrix)]
-            rows = rows or sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
+            rows = rows or probe_rows(len(self.matrix))
             outputs = probed(runner, self.job.sampling, self.matrix, rows, self._crashed)
             probe = Probe(tuple(rows), outputs)
         plan = functools.lru_cache(lambda count: plan_of(self.job, self.matrix[:count]))
 
         def run_of(count: int) -> StoredRun:
             texts, some = self._texts(count), self.rows
-            return stored_run(some.model_id, some.seed, plan(count), texts, probe)
+            return stored_run(some.model_id, some.sampling.seed, plan(count), texts, probe)
 
         file.begin(run_of, self.rows)
 

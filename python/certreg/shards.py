@@ -197,5 +197,5 @@ def _put(whole: Rows, part: Rows, first: int) -> None:
     last = first + len(part)
     whole.certificates[first:last], whole.done[first:last] = part.certificates, part.done
     whole.errors.update({(first + row, k): text for (row, k), text in part.errors.items()})
-    whole.sampling = dataclasses.replace(whole.sampling, seed=part.seed)
+    whole.sampling = dataclasses.replace(whole.sampling, seed=part.sampling.seed)
     whole.doubt = whole.doubt or part.doubt

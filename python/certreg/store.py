@@ -28,7 +28,6 @@ The checksums find damage. They do not protect against intent, since everybody c
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime
 import json
 import os
@@ -42,11 +41,13 @@ from ._database import APPLICATION, check_locks, database, is_foreign
 from ._integrity import Value, check_ranges, checksum, verified, with_checksum
 from ._library import version
 from ._plan import differing
+from ._records import Probe
 from ._types import Path
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from .certified_rows import Rows
 from .constants import version_text
 from .errors import ResumeError
+from .questions import digests_of
 
 _DIGESTS = [FIELDS.index(name) for name in ("question_digest", "input_digest")]  # texts in SQLite
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
@@ -63,24 +64,6 @@ _TABLES = (
     """CREATE TABLE records (row INTEGER, sigma_index INTEGER, record BLOB, status INTEGER,
     error TEXT, checksum TEXT, PRIMARY KEY (row, sigma_index)) WITHOUT ROWID""",
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Probe:
-    """The outputs of the model, (2 * rows, columns), for a few rows, and then for the same rows
-    moved by about the size of the noise. They identify the model."""
-
-    rows: tuple[int, ...]
-    outputs: np.ndarray
-
-    def agrees(self, other: "Probe") -> bool:
-        """Returns True if the outputs are equal up to rounding on another machine, relative to the
-        size and to the variation of a column."""
-        if self.outputs.shape != other.outputs.shape:
-            return False
-        known = np.where(np.isfinite(self.outputs), self.outputs, 0).astype(np.float64)
-        rounding = 1e-6 * np.abs(known).max(0) + 1e-4 * np.ptp(known, 0)
-        return bool(np.isclose(self.outputs, other.outputs, 0, rounding, equal_nan=True).all())
 
 
 class StoredRun(NamedTuple):
@@ -143,7 +126,7 @@ _REASONS = {  # why other arguments need another file
     "method='anytime' with the same seed and Options(pilot) in another file",
     "sigma": "alpha was divided by the number of sigmas in the file: give all of them in the first "
     "call, or plan a file for each by Question(bonferroni)",
-    "scale": "a scale that is computed from X changes with its rows: give rows.sampling.scale",
+    "scale": "a scale that is computed from X changes with its rows: give rows.scale",
 }
 _BY_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -269,10 +252,7 @@ class ResumeFile:
             )
         known, probe = run.probe(), new.probe()
         if probe and known and not probe.agrees(known):
-            raise ResumeError(
-                f"{self.path} was made with another model: its outputs for rows "
-                f"{', '.join(map(str, known.rows))} differ: give another resume file"
-            )
+            raise ResumeError(f"{self.path} {known.differs()}: give another resume file")
 
     def _added(self, run: StoredRun, runs: Sequence[StoredRun], more_rows: bool) -> StoredRun:
         """Adds a line for this run, which has other questions or only more rows."""
@@ -336,8 +316,22 @@ class ResumeFile:
             if error is not None:
                 rows.errors[row, k] = error
         done = count == found[0].size
+        self._check_added(rows, np.flatnonzero(done))
         check_ranges(rows, done)
         rows.done = done
+
+    def _check_added(self, rows: Rows, places: np.ndarray) -> None:
+        """Raises ResumeError if rows that were added after the run began have certificates for
+        other tolerances of rows."""
+        if not any(isinstance(question.tolerance, tuple) for question in rows.questions):
+            return
+        kept = rows.certificates[FIELDS[_DIGESTS[0]]][places]
+        other = places[(kept != digests_of(rows.questions, places)).any(axis=(1, 2))]
+        if other.size:
+            raise ResumeError(
+                f"{self.path} was made with other questions about row {other[0]}, which was added: "
+                "give another resume file"
+            )
 
     def records(self, first: int, last: int) -> list[Record]:
         """The records of the rows from first to last."""

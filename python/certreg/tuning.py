@@ -117,8 +117,8 @@ class TunedScale:
 def tune_scale(
     model: Model,
     X: Inputs,
+    sigmas: float | Sequence[float],
     question: Asked,
-    sigmas: Sequence[float],
     *,
     groups: ArrayLike | None = None,
     scale: Scale = None,
@@ -145,10 +145,10 @@ def tune_scale(
     X : array_like or DataFrame
         At least 12 inputs, as for certify_rows. Neither certify them later nor use them as
         calibration points. Two thirds of them choose, and every third one measures the gain.
+    sigmas : float or sequence of float
+        Noise levels > 0 to choose from, one or several different ones.
     question : Question or float
         One question about one output, without a target; a number is a tolerance.
-    sigmas : sequence of float
-        Noise levels > 0 to choose from, one or several different ones.
     groups : array_like, optional
         The group of each feature: names or whole numbers, at most 64 different ones, in the shape
         of an input or one that is broadcast to it. Features of a group keep the ratios of their
@@ -196,7 +196,7 @@ def tune_scale(
     --------
     >>> X = np.random.default_rng(0).normal(size=(24, 2))
     >>> model = lambda x: x[:, 0] + 0.1 * x[:, 1]
-    >>> t = certreg.tune_scale(model, X, 0.5, [0.25], samples=200, seed=1, progress=False)
+    >>> t = certreg.tune_scale(model, X, [0.25], 0.5, samples=200, seed=1, progress=False)
     >>> bool(t.factors[1] > t.factors[0])
     True"""
     refuse("tune_scale", more, "noise_id questions resume sigma")
@@ -245,7 +245,7 @@ def question_about_one(asked: Asked) -> Question:
     return question
 
 
-def sigmas_of(sigmas: ArrayLike) -> tuple[float, ...]:
+def sigmas_of(sigmas: float | Sequence[float]) -> tuple[float, ...]:
     """The noise levels in ascending order. certify_rows checks their values."""
     levels = tuple(sorted(number(sigma, "sigmas") for sigma in np.ravel(sigmas).tolist()))
     if not levels or len(set(levels)) < len(levels):

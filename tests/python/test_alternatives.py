@@ -11,7 +11,8 @@ from certreg.alternatives import Alternatives, Space
 from kit import ASKED, SAMPLES, bits, certify_refused, certreg, package, parametrize, read
 from kit import rows_of, said, same, write
 
-AtMost, Brightness, Gain, Listed = certreg.AtMost, certreg.Brightness, certreg.Gain, certreg.Listed
+AtMost, Gain, Listed = certreg.AtMost, certreg.Gain, certreg.Listed
+PIXELS = (0, 1)
 OneOf, Replaced, Translated = certreg.OneOf, certreg.Replaced, certreg.Translated
 Question, Target = certreg.Question, certreg.Target
 TRUE = 0.3  # radius of the tight alternative: there the median becomes 1
@@ -194,14 +195,14 @@ def bright(z, t, low=0.0, high=1.0):
 
 @parametrize(
     "set_, change",
-    (Brightness(-0.3, 0.5), lambda z, t: bright(z, t[0] * 0.4 + 0.1)),
-    (Brightness(0.1, 0.5, levels=7), lambda z, t: np.rint(7 * bright(z, t[0] * 0.2 + 0.3)) / 7),
-    (Brightness(-1, 0.2, clip=(-1, 1)), lambda z, t: bright(z, t[0] * 0.6 - 0.4, -1)),
+    (Gain(0.7, 1.5, clip=PIXELS), lambda z, t: bright(z, t[0] * 0.4 + 0.1)),
+    (Gain(1, 1.4, None, PIXELS, 7), lambda z, t: np.rint(7 * bright(z, t[0] * 0.2 + 0.2)) / 7),
+    (Gain(0, 1.2, clip=(-1, 1)), lambda z, t: bright(z, t[0] * 0.6 - 0.4, -1)),
     (Gain(-1.0, 2.0, [0, 3]), lambda z, t: z * _part(1.5 * t[0] + 0.5)),
     (Translated(1.5, 0.7), lambda z, t: bilinear(z, 1.5 * t[0], 0.7 * t[1], None)),
     (Translated(0.3, 2, fill=-2.0), lambda z, t: bilinear(z, 0.3 * t[0], 2 * t[1], -2.0)),
     (
-        Translated(0.5, 0.5, fill=0.0) * Brightness(-0.2, 0.2),
+        Translated(0.5, 0.5, fill=0.0) * Gain(0.8, 1.2, clip=PIXELS),
         lambda z, t: bright(bilinear(z, 0.5 * t[0], 0.5 * t[1], 0.0), 0.2 * t[2]),
     ),
 )
@@ -234,6 +235,12 @@ def test_channels_move_with_the_image():
     again = Translated(1, 1)._at(last, (0.3, -0.6), Space((5, 4, 3), None, None, None))
     assert np.array_equal(np.moveaxis(moved.reshape(3, 5, 4), 0, 2).reshape(-1), again)
     assert np.allclose(moved.reshape(3, 5, 4)[1], bilinear(image[1], 0.3, -0.6, None))
+    for last, other in ((False, moved), (True, again)):
+        shape = (5, 4, 3) if last else (3, 5, 4)
+        given = Translated(1, 1, None, shape, last)
+        space = Space((60,), None, None, None)
+        assert np.array_equal(given._at((image.transpose(1, 2, 0) if last else image).reshape(-1),
+                                        (0.3, -0.6), space), other)  # fmt: skip
 
 
 def test_margins_are_subtracted_from_listed_inputs():
@@ -300,7 +307,6 @@ def mean(x):
     (OneOf(0), HOUSES, "gets noise"),
     (AtMost(1, [1, 0]), HOUSES, "gets noise"),
     (AtMost(3, [1, 2]), HOUSES, "it has 2 columns"),
-    (Brightness(-0.1, 0.1), HOUSES, "scale 0"),
     (Gain(0.9, 1.1), HOUSES, "scale 0"),
     (Translated(1, 1, shape=(1, 3)), HOUSES, "scale 0"),
     (OneOf(1, list(range(300)), check=False), HOUSES, "a target of 0.0625 takes 1934 samples"),
@@ -309,10 +315,14 @@ def mean(x):
     ("any", HOUSES, "alternatives must be OneOf"),
     (Gain(0.9, 1.1, [0]) * OneOf(1), HOUSES, "finite sets come first"),
     (Listed([[1, 2, 3]]) * OneOf(1), HOUSES, "list the changed inputs"),
-    (Brightness(-1.5, 0), PHOTO, "nothing is darker"),
-    (Brightness(-0.1, 0.1, clip=(0, 0.25)), PHOTO, "give the range of its pixels as clip"),
-    (Brightness(-0.1, 0.1) * Translated(1, 1), PHOTO, "has to be the last one"),
-    (Brightness(-0.1, 0.1, cells=10**5), PHOTO, "cells"),
+    (Gain(-0.5, 1, clip=PIXELS), PHOTO, "nothing is darker"),
+    (Gain(0.9, 1.1, clip=(0, 0.25)), PHOTO, "give the range of its pixels as clip"),
+    (Gain(0.9, 1.1, clip=PIXELS) * Translated(1, 1), PHOTO, "has to be the last one"),
+    (Gain(0.9, 1.1, cells=10**5), PHOTO, "cells"),
+    (Gain(-0.1, 0.1, clip=PIXELS), PHOTO, "Gain is from -0.1 to 0.1, without 1, the factor that"),
+    (Gain(0.9, 1.1, [0], PIXELS), PHOTO, "leave out columns"),
+    (Gain(0.9, 1.1, levels=9), PHOTO, "between black and white: give clip"),
+    (Translated(1, 1, shape=(1, 16, 1)), PHOTO, "give channels_last"),
     (Translated(400, 400), PHOTO, "more than 65536 cells"),
     (Gain(1, 1000), PHOTO, "too few for"),
 )
@@ -362,6 +372,7 @@ def test_command_names_sets(models):
     (("--at-most", "kind"), "a number and columns, like 2:a,b,c"),
     (("--brightness", "25"), "a percentage like 25%"),
     (("--brightness", "-5%"), "a percentage like 25%"),
+    (("--brightness", "5%,25%"), "or two around 0 like -10%,25%"),
 )
 def test_command_refuses_sets(models, words, why):
     certify_refused(why, "-q", *words)
@@ -380,7 +391,7 @@ def test_exceptions_of_the_model_are_no_refusals_of_a_row():
 def test_one_image_beyond_clipping_fails_alone():
     x = PHOTO.copy()
     x[1, 0, 0] = 1.5
-    rows = rows_of(mean, x, 0.5, samples=900, alternatives=Brightness(-0.1, 0.1))
+    rows = rows_of(mean, x, 0.5, samples=900, alternatives=Gain(0.9, 1.1, clip=PIXELS))
     assert rows.radius[0] > 0 and rows["status"][1, 0, 0] == certreg.Status.INVALID
     assert "clips to [0, 1]" in rows.errors[1, 0]
 

@@ -49,7 +49,7 @@ def test_a_bound_of_0_is_an_exact_feature():
     box = BOX * [1, 0, 1, 1]
     seen = []
     rows, moves = proved(box=box, model=lambda x: (seen.append(x[:, 1].copy()), linear(x))[1])
-    assert rows.sampling.scale.tolist() == box.tolist()
+    assert rows.scale.tolist() == box.tolist()
     assert set(np.concatenate(seen)) <= set(X[:8, 1].astype(np.float32))
     assert (moves > SLOPES @ box).all() and moves.mean() < MOVE
     rows, _ = proved(box=box, scale=BEST)  # with noise it may move too, but does not have to
@@ -128,7 +128,7 @@ def test_wrong_boxes_are_refused(kind, text, wrong):
 # ---- a scale for a box
 def tuned(box=BOX, **more):
     more = dict(samples=1000, seed=1, progress=False, **more)
-    return tune_scale(linear, X, 1.5, [0.5, 1, 2], box=box, **more)
+    return tune_scale(linear, X, [0.5, 1, 2], 1.5, box=box, **more)
 
 
 def test_the_scale_for_a_box_is_found():
@@ -153,7 +153,7 @@ def test_boxes_go_with_groups_masks_and_names():
     frame = pandas.DataFrame(X, columns=list("abcd"))
     model = lambda x: linear(x.to_numpy())  # noqa: E731
     how = dict(samples=100, rounds=1, seed=1, progress=False)
-    found = tune_scale(model, frame, 1.5, [1], box={"a": 0.1, "c": 1}, **how)
+    found = tune_scale(model, frame, [1], 1.5, box={"a": 0.1, "c": 1}, **how)
     assert found.groups == ("a", "c") and found.scale[["b", "d"]].tolist() == [0, 0]
 
 

@@ -296,7 +296,7 @@ ROWS = {
         SIGMAS + EACH.replace("< n", "< 2 * n"), asked=[{}, dict(tolerance=1)],
     ),
     "choose_sigma": row(
-        lambda e, q: certreg.choose_sigma([e.certify_sigmas(Z, [0.25, 2], 600, q, noise_id=3)]),
+        lambda e, q: certreg.choose_sigma([e.certify_sigmas(Z, [0.25, 2], 600, q, noise_id=3)])[:2],
         SIGMAS + "double r[2]; size_t k; GOOD(certreg_choose_sigma(c, 1, 2, NULL, r, &k)); "
         "NUMBER(k); NUMBERS(r, 2);",
     ),

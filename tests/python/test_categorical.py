@@ -72,7 +72,7 @@ def test_categories_get_no_noise(make):
         lambda: rows_of(model, X[:5], scale=[0, 1, 0.1]),
         lambda: Estimator(model, 3, 100),
         lambda: Calibrated(model, X, Y, 0.1, samples=5, scale=1),
-        lambda: tune_scale(model, X, 50.0, [0.1], samples=100, progress=False, scale=1),
+        lambda: tune_scale(model, X, [0.1], 50.0, samples=100, progress=False, scale=1),
     ):
         with pytest.raises(ValueError, match=CATEGORIES):
             call()
@@ -86,7 +86,7 @@ def test_categories_get_no_noise(make):
     with pytest.warns(UserWarning, match=EXACT_BY_MODEL):
         Calibrated(model, X, Y, 0.1, samples=5)
     with pytest.warns(UserWarning, match=EXACT_BY_MODEL):
-        tuned = tune_scale(model, X, 0.5, [0.5], samples=100, progress=False)
+        tuned = tune_scale(model, X, [0.5], 0.5, samples=100, progress=False)
     assert tuned.scale[2] == 0 < tuned.scale[0]
     with no_warnings():
         rows = rows_of(model, X[:9], 0.01, 50, scale=exact)

@@ -218,7 +218,7 @@ def test_attacks_of_each_row_have_both_ends():
     rows = read("r.csv")
     assert [row["row"] for row in rows] == list("012345")
     for row in rows:
-        assert float(row["broken"]) > float(row["certified"])
+        assert float(row["broken"]) > float(row["certified_radius"])
         assert int(row["calls"]) <= 1000
         assert (row["side"] in ("lower", "upper"), row["error"]) == (True, "")
     assert table_of(*words) == rows

@@ -59,16 +59,16 @@ def test_its_error_is_known_and_exact_features_stay(masked):
 def test_it_lengthens_the_radii_of_a_model_without_noise_in_its_training():
     assert rows()["radius"].mean() > 1.5 * rows(steep)["radius"].mean()
     more = dict(examples=EXAMPLES, seed=5, samples=200, progress=False)
-    found = compare_denoised(steep, X, 0.5, [0.5, SIGMA], labels=steep(X), **more)
+    found = compare_denoised(steep, X, [0.5, SIGMA], 0.5, labels=steep(X), **more)
     assert found.helps and found.gain > 1.5 and found.model.sigma == found.sigma
     assert [line["denoised"] for line in found.lines] == ["no", "yes"] * 2
     bare, ours = found.lines[2:]
     assert ours["mean_error"] < bare["mean_error"] and "with it" in str(found)
     assert ours["left"] == FRONT.error and ours["useful_radius"] <= ours["mean_radius"]
     wide = np.random.default_rng(8).normal(size=(300, 8)) * 50  # far beyond the noise
-    found = compare_denoised(steep, X, 0.5, SIGMA, **{**more, "examples": wide})
+    found = compare_denoised(steep, X, SIGMA, 0.5, **{**more, "examples": wide})
     assert not found.helps and found.model is steep and "take" in str(found)
-    wrong = compare_denoised(steep, X, 0.5, SIGMA, labels=steep(X) + 9, **more)
+    wrong = compare_denoised(steep, X, SIGMA, 0.5, labels=steep(X) + 9, **more)
     assert not wrong.helps and wrong.lines[1]["useful_radius"] == 0
 
 
@@ -77,7 +77,7 @@ SETTING, OURS = dict(examples=EXAMPLES), (EXAMPLES[9:30], steep(EXAMPLES[9:30]))
 REFUSED = (
     (lambda: Denoised(FRONT, EXAMPLES, SIGMA), "denoises already"),
     (lambda: rows(Denoised(lambda: FRONT, EXAMPLES, SIGMA)), "denoises already"),
-    (lambda: compare_denoised(FRONT, X, 0.5, SIGMA, **SETTING), "denoises already"),
+    (lambda: compare_denoised(FRONT, X, SIGMA, 0.5, **SETTING), "denoises already"),
     (lambda: rows(lambda: FRONT), "factory makes a Denoised"),
     (lambda: Denoised(steep, NAN, SIGMA), "feature 1 of example 1 is nan"),
     (lambda: Denoised(steep, NAN[:1], SIGMA), "at least 2 examples"),
@@ -98,9 +98,9 @@ REFUSED = (
     (lambda: check_model(FRONT, X, sigma=2), "sigma is 2"),
     (lambda: Calibrated(FRONT, X, steep(X), 2), "sigma is 2"),
     (lambda: Calibrated(FRONT, *OURS, SIGMA), "row 0 of X made the denoiser"),
-    (lambda: tune_scale(FRONT, drawn(12, 1), 0.5, [SIGMA]), "for one scale"),
-    (lambda: compare_denoised(steep, EXAMPLES[:9], 0.5, 1, **SETTING), "among the examples"),
-    (lambda: compare_denoised(steep, X, 0.5, 1, **SETTING, resume="f"), "takes no resume"),
+    (lambda: tune_scale(FRONT, drawn(12, 1), [SIGMA], 0.5), "for one scale"),
+    (lambda: compare_denoised(steep, EXAMPLES[:9], 1, 0.5, **SETTING), "among the examples"),
+    (lambda: compare_denoised(steep, X, 1, 0.5, **SETTING, resume="f"), "takes no resume"),
 )
 
 
@@ -124,7 +124,7 @@ def test_every_way_to_run_it_gives_the_same():
     assert as_model(FRONT) is FRONT and check_model(FRONT, X, sigma=SIGMA) == []
     with Estimator(FRONT, 8, 300, seed=42) as e:
         assert e.certify(X[3], SIGMA, 300, 0.5, noise_id=3).radius == rows()["radius"][3, 0, 0]
-        assert e.attack(0.5, 300).certified > 0
+        assert e.attack(0.5, 300).certified_radius > 0
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         for y in pool.map(FRONT.apply, [np.repeat(EXAMPLES, 20, axis=0)] * 8):
             assert np.array_equal(y[::20], FRONT.apply(EXAMPLES))

@@ -315,7 +315,7 @@ def test_labels_go_by_their_index():
     rows = certreg.certify_rows(price_of, frame, [0.5, 1], 20.0, scale=AREAS, seed=1, samples=100)
     right, few = pandas.Series(some, frame.index), dict(samples=99, seed=1)
     two = lambda x: np.stack([price_of(x)] * 2, 1)  # noqa: E731
-    tuning = (price_of, frame, 20.0, [0.5])
+    tuning = (price_of, frame, [0.5], 20.0)
     tune = functools.partial(certreg.tune_scale, *tuning, scale=AREAS, rounds=1, **few)
     for call in (
         lambda y: rows.label_errors(y),
@@ -543,7 +543,7 @@ def test_names_that_differ_by_an_underscore_are_told_apart():
 def test_a_scale_that_was_chosen_has_the_names():
     frame, names = pandas.DataFrame(RANDOM[:12], columns=list("abc")), list("cab")
     more = dict(samples=100, seed=1, progress=False, rounds=1)
-    t = certreg.tune_scale(Positions(*"abc"), frame, 5.0, [0.1], **more)
+    t = certreg.tune_scale(Positions(*"abc"), frame, [0.1], 5.0, **more)
     assert list(t.scale.index) == list("abc")
     assert Columns(frame[names], t.scale).scale.tolist() == [t.scale[name] for name in names]
 

@@ -49,9 +49,9 @@ def chooses(name, f, x):
     else:
         asked, more = Question(1.3, alpha=0.3), dict(samples=30, seed=11, progress=False)
         if name == "tune_scale":
-            certreg.tune_scale(f, x, asked, [SIGMA], rounds=2, **more)
+            certreg.tune_scale(f, x, [SIGMA], asked, rounds=2, **more)
         else:
-            certreg.compare_denoised(f, x, asked, [SIGMA], examples=kit.X + 9, **more)
+            certreg.compare_denoised(f, x, [SIGMA], asked, examples=kit.X + 9, **more)
 
 
 @parametrize("name", *"certify calibration attack sigmas tune_scale compare_denoised".split())
@@ -150,11 +150,11 @@ def test_intervals_are_arrays_and_frames():
 
 def test_the_names_of_scikit_learn_are_other_names():
     x, y, one = calibrated(60)
-    two = Calibrated(linear, x, y, SIGMA, samples=15, random_state=1, verbose=1, n_jobs=None)
+    two = Calibrated(linear, x, y, SIGMA, samples=15, random_state=0, verbose=1, n_jobs=None)
     np.testing.assert_array_equal(two.scores, one.scores)
     with pytest.raises(TypeError, match="in one process: leave out jobs or n_jobs"):
         Calibrated(linear, x, y, SIGMA, n_jobs=2)
-    with pytest.raises(TypeError, match="random_state is another name of seed"):
+    with pytest.raises(TypeError, match="random_state takes the place of seed"):
         Calibrated(linear, x, y, SIGMA, seed=1, random_state=1)
 
 
@@ -200,12 +200,29 @@ def test_files_that_do_not_fit_are_no_calibration(folder):
         Calibrated.load("plain.npy", linear)
 
 
-def test_another_scale_is_noticed(folder):
-    X, _, one = calibrated(40, scale=2.0)
+def test_another_model_is_noticed(folder):
+    _, _, one = calibrated(40, scale=2.0)
     one.save("kept.npz")
-    with Calibrated.load("kept.npz", linear, scale=1.0) as other:
-        with pytest.raises(CertregError, match="scale"):
-            other.interval(X[0], 0.1, 0.1)
+    sentence = "kept.npz was made with another model: its outputs for rows 0, 20, 39 differ: give"
+    for other in (one, copy.copy(one)):
+        other.save("kept.npz")
+        with pytest.raises(ValueError, match=sentence):
+            Calibrated.load("kept.npz", lambda x: linear(x) + 1)
+        assert Calibrated.load("kept.npz", lambda x: linear(x) + 1e-7).points == 40
+        assert Calibrated.load("kept.npz", kit.never, check=False).points == 40
+    with pytest.raises(TypeError, match="load takes no scale: the calibration keeps its own"):
+        Calibrated.load("kept.npz", linear, scale=1.0)
+    pandas = pytest.importorskip("pandas")
+    X, y = points(40)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    for column, kept in (("x", True), (pandas.Categorical(["u", "v"] * 20), True), (1j, False)):
+        table = frame.assign(e=column)
+        Calibrated(of_columns, table, y, SIGMA, samples=15).save("kept.npz")
+        refused = sentence if kept else "has no rows .* since their columns cannot be kept: give"
+        with pytest.raises(ValueError, match=refused):
+            Calibrated.load("kept.npz", lambda x: of_columns(x) + 1)
+        again = Calibrated.load("kept.npz", of_columns, check=kept)
+        assert again.interval(table[:1], 0.1, 0.2).width > 0
 
 
 def test_the_noise_of_new_inputs_is_always_secret(folder):

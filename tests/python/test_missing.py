@@ -190,7 +190,7 @@ def test_a_denoiser_needs_each_feature_with_noise():
     for call in (
         lambda: rows_of(X, denoised, scale=[1, 1, 1, 0]),
         lambda: Estimator(denoised, 4, 100, scale=[1, 1, 1, 0]).begin(X[3], 0.3),
-        lambda: certreg.compare_denoised(linear, X, 0.5, [0.3], examples=examples),
+        lambda: certreg.compare_denoised(linear, X, [0.3], 0.5, examples=examples),
     ):
         with pytest.raises(ValueError, match=r"X\[\d, \d\] is missing, and the denoiser mixes it"):
             call()
@@ -284,7 +284,7 @@ def test_scales_and_tuning_leave_missing_cells_out():
     for kind, wanted in (("std", np.nanstd(X, 0)), ("iqr", np.ptp(quartiles, 0))):
         assert np.allclose(certreg.feature_scale(X, kind), wanted, rtol=1e-5)
         assert np.allclose(certreg.feature_scale(frame, kind), wanted, rtol=1e-5)
-    t = certreg.tune_scale(linear, X, 0.5, [0.3], samples=200, seed=1, progress=False)
+    t = certreg.tune_scale(linear, X, [0.3], 0.5, samples=200, seed=1, progress=False)
     assert t.factors[2] > t.factors[3]
 
 

@@ -108,9 +108,9 @@ def test_intervals_and_scales():
     Calibrated(centred, X, y, 0.25, samples=11, check=False).close()
     how = dict(samples=100, rounds=1, progress=False, seed=1)
     with pytest.raises(RowsError, match=OTHERS):
-        tune_scale(centred, X, 0.5, [0.25], **how)
+        tune_scale(centred, X, [0.25], 0.5, **how)
     unchecked = certreg.Options(check=False)
-    tune_scale(lambda x: x[:, 0] + 1e-2 * x.mean(), X, 0.5, [0.25], options=unchecked, **how)
+    tune_scale(lambda x: x[:, 0] + 1e-2 * x.mean(), X, [0.25], 0.5, options=unchecked, **how)
 
 
 def test_a_smoothed_regressor_is_checked_by_fit():

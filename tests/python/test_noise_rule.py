@@ -190,7 +190,7 @@ def test_denoisers_are_compared_at_one_scale():
     X = np.c_[RANDOM.normal(size=(60, 2)), FLAG]
     with pytest.warns(UserWarning, match="at most two values in the features 2"):
         found = compare_denoised(
-            first, X[:50], 20.0, [0.1], examples=RANDOM.normal(size=(80, 3)), samples=50,
+            first, X[:50], [0.1], 20.0, examples=RANDOM.normal(size=(80, 3)), samples=50,
             seed=1, progress=False,
         )  # fmt: skip
     assert len(found.lines) == 2

@@ -7,6 +7,8 @@ import re
 import sys
 import types
 
+import pytest
+
 from kit import X, certreg, estimator, model, package, parametrize, root, rows_of
 from certreg import Attack, Outcome, Question, Score, Status
 from certreg import _progress
@@ -56,8 +58,11 @@ def test_members_print_their_names():
 
 def test_questions_print_the_alpha_that_holds():
     assert "alpha=0.05" in repr(Question(0.5)) and "bonferroni=1" in repr(Question(0.5))
-    zeros = Question(0.5, alpha=0, bonferroni=0)
-    assert certreg.question_digest(zeros) == certreg.question_digest(0.5)
+    for name in ("alpha", "bonferroni"):
+        with pytest.raises(ValueError, match=f"{name} is 0; it must be"):
+            Question(0.5, **{name: 0})
+    with estimator() as e, pytest.raises(ValueError, match="alpha is 0; it must be positive"):
+        e.attack(0.5, alpha=0)
 
 
 def test_rows_are_sliced_and_filtered():

@@ -245,7 +245,7 @@ def test_the_first_of_several_outputs_is_told_of(shifted):
     with no_warnings():
         again = pickle.loads(pickle.dumps(f))  # in another process
         OnnxModel(path, output="y", constants=CONSTANTS)
-    assert (again.output, again.told()) == ("y", f.told())
+    assert (again.output, again._told()) == ("y", f._told())
 
 
 @parametrize("shape", [3], [1, 3], [3, 1], [1, 3, 1], [])
@@ -310,7 +310,7 @@ def test_it_travels_by_pickle(shifted):
     again = pickle.loads(pickle.dumps(f))
     assert again.session is not f.session and again.path == f.path
     np.testing.assert_array_equal(again(X), f(X))
-    assert (again.told(), again.columns) == (f.told(), 2)
+    assert (again._told(), again.columns) == (f._told(), 2)
 
 
 def test_texts_differ_where_models_do(shifted):
@@ -323,9 +323,9 @@ def test_texts_differ_where_models_do(shifted):
         dict(constants={"gain": 2, "shift": row}, output="twofold"),
         dict(constants={"gain": 2, "shift": row}, columns=range(1, 2)),
     ]
-    assert len({OnnxModel(path, **given).told() for given in settings}) == len(settings)
+    assert len({OnnxModel(path, **given)._told() for given in settings}) == len(settings)
     same = [{"gain": 2, "shift": row.astype("f4")}, {"shift": row.tolist(), "gain": np.ones(1) * 2}]
-    assert len({OnnxModel(path, constants=given).told() for given in same}) == 1
+    assert len({OnnxModel(path, constants=given)._told() for given in same}) == 1
 
 
 # ---- the command

@@ -76,6 +76,11 @@ def test_each_row_may_have_its_own_tolerance(folder):
             assert (again.certificates == rows.certificates).all()
         with pytest.raises(certreg.ResumeError, match="with other questions"):
             rows_of(questions=[Question(each[::-1], alpha=0.1), 0.5], resume=file)
+    for count in (30, 40, 30):
+        rows_of(x=X[:count], questions=Question(each[:count]), resume="more")
+    each[37] = 9
+    with pytest.raises(certreg.ResumeError, match="made with other questions about row 37"):
+        rows_of(questions=Question(each), resume="more")
 
 
 @parametrize(
@@ -95,7 +100,7 @@ def test_tolerances_of_rows_are_for_tables():
     with estimator() as e, pytest.raises(TypeError, match="and the question has 40, for the rows"):
         e.certify(Z, 0.25, SAMPLES, Question([0.5] * 40))
     with pytest.raises(ValueError, match="a tolerance for each row: give one"):
-        certreg.tune_scale(model, X, Question([0.5] * 40), [0.25])
+        certreg.tune_scale(model, X, [0.25], Question([0.5] * 40))
     series = package("pandas").Series([0.5] * 40)
     with pytest.raises(TypeError, match="give tolerance.to_numpy"):
         Question(series)
@@ -224,7 +229,7 @@ def test_attacks_read_as_a_sentence_and_have_the_shape_of_the_input():
         forecast, found = e.attack(0.5), e.attack(0.5, 1500)
         assert str(forecast) == f"certified {c.radius:g}, forecast {forecast.forecast:g}"
         assert str(found) == f"certified {c.radius:g}, broken at {found.radius:g}"
-        assert (found.broken, found.shift.shape, found.certified) == (True, (1, 3), c.radius)
+        assert (found.broken, found.shift.shape, found.certified_radius) == (True, (1, 3), c.radius)
 
 
 def test_a_refused_attack_is_no_evaluation_of_the_record_and_spoils_no_other():

@@ -41,8 +41,8 @@ def test_it_keeps_the_rules_of_estimators(number):
     check(estimator)
 
 
-def fitted(**more):
-    return SmoothedRegressor(**{"sigma": 0.2, "random_state": 0, **more}).fit(X, Y)
+def fitted(x=X, **more):
+    return SmoothedRegressor(**{"sigma": 0.2, "random_state": 0, **more}).fit(x, Y)
 
 
 def test_it_predicts_under_noise_in_units_of_the_spread():
@@ -68,6 +68,23 @@ def test_what_is_served_is_what_was_certified():
     missed = [np.abs(model.predict(moved) - told) >= 0.6 for _ in range(50)]
     assert np.mean(missed) <= 0.05
     assert np.all(radius > fitted(samples=51, pairs=False).certify(X[:8], 0.6).radius)
+
+
+def test_an_array_has_the_tolerance_of_each_row():
+    pandas = pytest.importorskip("pandas")
+    model, each = fitted(), np.linspace(0.3, 0.9, 9)
+    rows = model.certify(X[:9], each)
+    alone = [model.certify(X[:9], t).radius[i] for i, t in enumerate(each)]
+    assert rows.radius.tolist() == alone
+    assert model.certify(X[:9], [0.3, 0.9])["radius"].shape == (9, 1, 2)
+    with pytest.raises(ValueError, match="has 9 numbers, one for each row of X: an array"):
+        model.certify(X[:9], list(each))
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    model, turned = fitted(x=frame), pandas.Series(each)[::-1]
+    rows = model.certify(frame[:9], turned)
+    assert rows.radius.tolist() == model.certify(frame[:9], each).radius.tolist()
+    with pytest.raises(ValueError, match="tolerance has another index than X"):
+        model.certify(frame[1:10], turned)
 
 
 def test_intervals_are_arrays_and_contain_the_truth():
@@ -248,7 +265,7 @@ def test_errors_name_the_row_of_the_callers_table():
     values, row = X.copy(), fitted()._kept[2][3]
     values[row, 0] = 1e30  # too large for its noise
     model = SmoothedRegressor(scale=[1.0, 1.0, 1.0], random_state=0, check=False).fit(values, Y)
-    with pytest.raises(CertregError, match=f"^row {row} of fit's X: "):
+    with pytest.raises(ValueError, match=f"^row {row} of fit's X: "):
         model.predict_interval(X[:2])
     with pytest.raises(CertregError, match="^row 1: "):
         model.predict(np.r_[X[:1], values[row : row + 1]])
@@ -293,11 +310,12 @@ def test_wrong_weights_are_named(more, weights, error, text):
 
 def test_the_names_of_scikit_learn_reach_certify_rows():
     model = fitted(random_state=None)
-    one = model.certify(X[:3], 0.5, random_state=7, n_jobs=None, verbose=0)
+    one = model.certify(X[:3], 0.5, random_state=6, n_jobs=None, verbose=0)
     two = model.certify(X[:3], 0.5, seed=7, jobs=1, progress=False)
     np.testing.assert_array_equal(one.radius, two.radius)
-    with pytest.raises(TypeError, match="seed"):
-        fitted(random_state=3).certify(X[:3], 0.5, random_state=7)
+    for more in (dict(seed=7), dict(random_state=7), dict(sigma=0.1), dict(questions=1)):
+        with pytest.raises(TypeError, match="certify takes no .*, because it sets it itself"):
+            fitted(random_state=3).certify(X[:3], 0.5, **more)
 
 
 def test_a_classifier_is_refused():

@@ -80,7 +80,7 @@ def test_another_thing_is_refused_and_nothing_is_lost():
         (r"arguments \(X\)", dict(x=kit.X[1:])),
         (r"arguments \(sigma\).* alpha was divided by the number", dict(sigma=0.25)),
         (r"arguments \(samples\).* looks .* method='anytime'", dict(samples=200)),
-        (r"arguments \(scale\).* give rows.sampling.scale$", dict(scale=2.0)),
+        (r"arguments \(scale\).* give rows.scale$", dict(scale=2.0)),
         (r"arguments \(seed\)", dict(seed=8)),
         (r"arguments \(model_id='a'\)", dict(model_id="b")),
         (r"arguments \(domain\)", dict(domain="calibration")),

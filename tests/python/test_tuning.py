@@ -43,7 +43,7 @@ def nothing(x):
 
 def tuned(model=linear, x=X, question=1.0, sigmas=SIGMAS, **more):
     more = {"samples": 500, "seed": 1, "progress": False, **more}
-    return tune_scale(model, x, question, sigmas, **grouped(more))
+    return tune_scale(model, x, sigmas, question, **grouped(more))
 
 
 def limits(model=linear, x=X[:20], sigma=0.3, question=1.0, **more):

@@ -43,8 +43,8 @@ def calls(e, calibrated, path):
         constraints=0, blocks=0, flags=0, progress=None,
     )  # fmt: skip
     question = dict(
-        tolerance=0.5, output=0, alpha=0.0, statistic="median", method="finite", huber_width=0.0,
-        center="prediction", constraints=0, bonferroni=0, prediction=1.0, target=None, serving=None,
+        tolerance=0.5, output=0, alpha=0.1, statistic="median", method="finite", huber_width=0.0,
+        center="prediction", constraints=0, bonferroni=1, prediction=1.0, target=None, serving=None,
         output_count=0, relative_tolerance=0.0,
     )  # fmt: skip
     of_bounds = dict.fromkeys("mean_lo mean_hi gradient_lo gradient_hi moment_center".split(), 0.0)
@@ -72,7 +72,7 @@ def calls(e, calibrated, path):
         (e.bounds, dict(asked, side="upper")),
         (e.gradient, dict(asked, side="upper")),
         *((call, asked) for call in (e.prediction, e.estimate, e.forecast, question_digest)),
-        (e.attack, dict(asked, calls=0, alpha=0, number=0, direction=[1, 0, 0])),
+        (e.attack, dict(asked, calls=0, alpha=0.1, number=0, direction=[1, 0, 0])),
         (lambda **given: e.certify(0, Question(**{**question, **given})), question),
         (
             lambda **given: e.certify(0, Question(1, target=Target(**given))),

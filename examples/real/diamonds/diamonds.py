@@ -205,7 +205,7 @@ def run(options):
     print(f"\nSigma is chosen on {len(tuning[0])} further ones, error first:\n{choices}")
     how = {"samples": 500, "scale": SCALE, "seed": SEED, "progress": False, "jobs": options.jobs}
     tuned = tune_scale(
-        model, tuning[0], TOLERANCE, SIGMAS[:6], groups=GROUPS, labels=tuning[1], **how
+        model, tuning[0], SIGMAS[:6], TOLERANCE, groups=GROUPS, labels=tuning[1], **how
     )
     print(
         f"\nThe {len(X)} others: mean error of the smoothed estimate, mean radius, mean useful "

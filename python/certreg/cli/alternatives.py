@@ -9,7 +9,7 @@ from typing import Callable
 import numpy as np
 
 from .._types import Frame, Names
-from ..alternatives import AtMost, Brightness, ChangeSet, OneOf
+from ..alternatives import AtMost, ChangeSet, Gain, OneOf
 from ..frames import is_frame
 from .failure import Failure
 
@@ -40,7 +40,7 @@ def alternatives_of(
         lo, hi = _range(given.brightness)
         white = 1.0 if is_frame(X) or np.max(X) <= 1 else 255.0
         remark(f"brightness clips pixels to 0 and {white:g}")
-        found.append(Brightness(lo, hi, (0.0, white)))
+        found.append(Gain(lo, hi, clip=(0.0, white)))
     return found or None
 
 
@@ -50,8 +50,11 @@ def _range(text: str) -> tuple[float, float]:
         ends = [float(part[1]) / 100 for part in parts if part]
     except ValueError:
         ends = []
-    if len(ends) != len(parts) or len(ends) > 2 or len(ends) == 1 and not ends[0] > 0:
+    if len(ends) == 1:
+        ends = [-ends[0], ends[0]]
+    if len(ends) != 2 or len(parts) > 2 or not ends[0] <= 0 <= ends[1]:
         raise Failure(
-            f"--brightness is {text!r}; it must be a percentage like 25%, or two like -10%,25%"
+            f"--brightness is {text!r}; it must be a percentage like 25%, or two around 0 like "
+            "-10%,25%"
         )
-    return (-ends[0], ends[0]) if len(ends) == 1 else (ends[0], ends[1])
+    return 1 + ends[0], 1 + ends[1]

@@ -97,7 +97,7 @@ def _line(row: int, given: argparse.Namespace, found: AttackResult | None, why: 
     if isinstance(asked, str):  # such as "10%": the attack resolved it
         asked = getattr(found, "tolerance", math.nan)
     line: Line = {"row": row, "sigma": given.sigma, "tolerance": asked}
-    for name in ("prediction", "certified", "radius", "forecast", "cosine"):
+    for name in ("prediction", "certified_radius", "radius", "forecast", "cosine"):
         line[name if name != "radius" else "broken"] = getattr(found, name, math.nan)
     line["side"] = getattr(getattr(found, "side", None), "name", "").lower()
     line["calls"] = getattr(found, "calls", 0)
@@ -107,7 +107,7 @@ def _line(row: int, given: argparse.Namespace, found: AttackResult | None, why: 
 
 def _summary(given: argparse.Namespace, table: Table) -> Line:
     """The medians are over certified rows; a row that is not broken counts as infinite."""
-    certified = [line for line in table if line["certified"] > 0]
+    certified = [line for line in table if line["certified_radius"] > 0]
 
     def median(values: list[float]) -> float:
         return statistics.median(values) if values else math.nan
@@ -119,7 +119,7 @@ def _summary(given: argparse.Namespace, table: Table) -> Line:
         "certified": len(certified),
         "broken": sum(math.isfinite(line["broken"]) for line in table),
         "failed": sum(bool(line["error"]) for line in table),
-        "median_certified": median([line["certified"] for line in certified]),
+        "median_certified": median([line["certified_radius"] for line in certified]),
         "median_broken": median([line["broken"] for line in certified]),
-        "median_ratio": median([line["broken"] / line["certified"] for line in certified]),
+        "median_ratio": median([line["broken"] / line["certified_radius"] for line in certified]),
     }

@@ -263,7 +263,7 @@ class Work(CommandInputs):
         if self.plot is not None:
             _draw(self.plot, self.given.plot_kind, table)
 
-    def document(self, seed: int, complete: bool, summary: Table) -> Line:
+    def document(self, seed: int | None, complete: bool, summary: Table) -> Line:
         """The contents of a .json file without the rows: the plan and the summary."""
         plan = {n: v for n, v in vars(self.given).items() if n not in _NOT_IN_PLAN}
         plan["model_sha256"] = self.model.digest
@@ -345,8 +345,8 @@ def _compare(given: argparse.Namespace) -> int:
         found = compare_denoised(
             work.function,
             work.X,
-            arguments.questions(given)[0],
             given.sigma,
+            arguments.questions(given)[0],
             examples=examples(work),
             labels=work.labels,
             scale=work.scale,

@@ -56,7 +56,7 @@ class Model:
         if word.lower().endswith(".onnx"):
             model = self._onnx(given)
             self.function, self.by_columns = model, isinstance(model.input, list)
-            self.digest, self.settings = _digest(word), model.told()
+            self.digest, self.settings = _digest(word), model._told()
             self.identity = f"{self.digest} {self.settings}".strip()
             return
         _check_options(given)

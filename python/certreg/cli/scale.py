@@ -54,8 +54,8 @@ def _tuned(work: CommandInputs, groups: np.ndarray | None) -> TunedScale:
         return tune_scale(
             work.model.function,
             work.X,
-            arguments.questions(given)[0],
             given.sigma,
+            arguments.questions(given)[0],
             groups=groups,
             scale=work.scale,
             box=work.box,

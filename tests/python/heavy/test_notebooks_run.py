@@ -32,7 +32,7 @@ assert hits >= 0.9 * len(found)
 """,
     "image": """
 assert rows.label_errors(truth).mean() < 10 and (rows.radius > 0.1).all()
-assert found.broken and 0 < found.certified < found.radius
+assert found.broken and 0 < found.certified_radius < found.radius
 answer = smoothed(model, z + found.shift, 0.35, 784, Question(10), **degrees)
 assert abs((answer - found.prediction + 180) % 360 - 180) > 10
 assert helped.helps and helped.gain > 1.2
