@@ -176,6 +176,13 @@ def certify_rows(
             "level for all features: if you mean noise per feature, give it as scale"
         )
         warnings.warn(text, stacklevel=3)
+    if str(getattr(X, "dtype", "")).endswith("uint8") and own_units and max(sigmas) < 1:
+        text = (
+            "X has whole numbers from 0 to 255, and sigma and radii count in their units, so this "
+            "noise is less than one step: for units of [0, 1] divide X by 255, which the model "
+            "then gets"
+        )
+        warnings.warn(text, stacklevel=3)
     check_use(model, shape, numbers_of_scale, columns, sigmas)
     check_whole(model, matrix)
     remarks = remark_on_examples(model, matrix)

@@ -376,3 +376,11 @@ def test_sigmas_that_may_be_meant_per_feature_are_noticed():
     with no_warnings():
         rows_of(sigma=[0.1, 0.2, 0.3], samples=50, scale=1)
         rows_of(sigma=[0.1, 0.2], samples=50)
+
+
+def test_noise_below_one_step_of_bytes_is_noticed():
+    pixels = np.full((2, 3), 128, np.uint8)
+    with pytest.warns(UserWarning, match="less than one step: .* divide X by 255"):
+        rows_of(model, pixels, 0.25, samples=50)
+    with no_warnings():
+        rows_of(model, pixels, 8, samples=50)
