@@ -578,8 +578,8 @@ def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> SigmaChoice:
     rows = [listed(row, name) for row in listed(certificates, name)]
     inputs, levels = len(rows), len(rows[0]) if rows else 0
     flat = [S.Certificate(**vars(instance(c, Certificate, name))) for row in rows for c in row]
-    if len(flat) != inputs * levels:
-        raise ValueError("give every input one certificate for each level")
+    if not flat or len(flat) != inputs * levels:
+        raise ValueError("certificates need a list for each input, with one for each level")
     return chosen_sigma((S.Certificate * len(flat))(*flat), inputs, levels)
 
 

@@ -302,7 +302,7 @@ def forged(row=0, **fields):
     *(dict(radius=value, outcome=1) for value in (5.1, -0.1, np.inf, np.nan)),
     *(dict(row=-1), dict(row=1), dict(outcome=3), dict(status=99), dict(stop=-1)),
     *(dict(radius=0.5, outcome=0), dict(radius=0.5, outcome=1, status=5)),
-    *(dict(samples=101), dict(sigma=0.3), dict(noise_id=1), dict(question=1)),
+    *(dict(samples=101), dict(sigma=0.3), dict(noise_id=1), dict(question_digest=1)),
 )
 def test_values_that_no_certificate_has_are_refused(folder, wrong):
     forged(**wrong)
