@@ -54,7 +54,8 @@ static certreg_status certify(certreg_estimator *e, int a, certreg_question *q, 
     q->prediction = a ? prediction : NULL;
     certreg_status status = certreg_estimator_begin(e, x, sigma, noise_id(0, a));
     if (!status) status = certreg_certify(e, SAMPLES, q, 1, c);
-    if (!status && !a) *prediction = c->prediction;
+    if (status) puts(certreg_estimator_error(e)->text);
+    else if (!a) *prediction = c->prediction;
     return status;
 }
 
@@ -101,7 +102,6 @@ int main(void)
     certreg_estimator *others = estimator(SIZE_MAX); /* no pilot: all samples count */
     certreg_status status = CERTREG_E_INVALID;
     if (own && others) status = all_alternatives(own, others);
-    if (status) puts(certreg_status_text(status));
     certreg_estimator_destroy(own);
     certreg_estimator_destroy(others);
     return status != CERTREG_OK;

@@ -19,6 +19,7 @@ RUN = r"make($| (&& make )?(un)?install .*\$[HP]| test NAME=['\w]| help)|(export
 CHECKED = {  # the reason, and the sources that have the options
     r"make ": ("needs a network, root, a device or minutes, or writes outside of lib", ""),
     r"cmake ": ("tests/consumers/cmake.sh", ""),
+    r"conan ": ("needs Conan", ""),
     r"certreg ": ("needs the reader's files; the parser takes the options", ""),
     r"(LD_PRELOAD=\S+ )?certify ": ("tests/engines/certify.sh", "examples/engines/*.c"),
     r"sbatch ": ("needs Slurm; tests/python/test_cluster.py", "examples/cluster/*"),
