@@ -26,14 +26,32 @@ Fields: TypeAlias = Callable[[str, int, int], list[np.ndarray]]  # Rows._fields
 RELATIVE = (Statistic.MEDIAN, Statistic.MEAN)  # statistics that take relative tolerances
 
 
-def noise_remark(sampling: Sampling, names: Names) -> str:
+def noise_remark(sampling: Sampling, names: Names, sets: bool = False) -> str:
     """A text with the features that get noise, for an array only if some get none."""
     exact = exact_features(sampling, names)
     if not exact and names is None:
         return ""
     scales = _scales(sampling, names) or [(name, 1.0) for name in names or ()]
     covered = noise_on([name for name, _ in scales], [scale for _, scale in scales])
-    return f"{covered}: changes of these are not certified" if exact else covered
+    return f"{covered}: {not_covered(sets)}" if exact else covered
+
+
+def not_covered(sets: bool) -> str:
+    """About features without noise, with or without alternatives."""
+    rest = ", beyond the named alternatives" if sets else ""
+    return f"changes of these are not certified{rest}"
+
+
+def bytes_remark(values: np.ndarray, sigmas: Sequence[float]) -> str:
+    """A text if the noise is less than one step of pictures in bytes; empty otherwise."""
+    steps = values.ndim > 2 and values.max(initial=0) > 1 and values.min(initial=0) >= 0
+    if max(sigmas) >= 1 or not steps or values.max() > 255 or (values != np.rint(values)).any():
+        return ""
+    return (
+        "X has whole numbers from 0 to 255, and sigma and radii count in their units, so this "
+        "noise is less than one step: for units of [0, 1] divide X by 255, which the model then "
+        "gets"
+    )
 
 
 def exact_features(sampling: Sampling, names: Names) -> str:

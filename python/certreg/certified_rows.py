@@ -369,7 +369,7 @@ class Rows(HtmlTable):
 
     def _remarks(self) -> list[str]:
         """The remarks without failures."""
-        noise = noise_remark(self.sampling, self.columns)
+        noise = noise_remark(self.sampling, self.columns, bool(self.alternatives))
         cells = self.missing
         lacks = "" if cells is None else missing_remark(cells[self.done], self.columns)
         found = [text for text in (self.doubt, noise, lacks) if text]

@@ -27,7 +27,7 @@ from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, executor
 from ._processes import is_worker_death
 from ._progress import Reporter
 from ._records import Probe, probe_rows
-from ._remarks import UNITS
+from ._remarks import UNITS, bytes_remark
 from ._types import Executor, Inputs, Model, Path, Progress, Scale
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
 from .alternatives import Alternatives, ChangeSet, Space
@@ -176,12 +176,7 @@ def certify_rows(
             "level for all features: if you mean noise per feature, give it as scale"
         )
         warnings.warn(text, stacklevel=3)
-    if str(getattr(X, "dtype", "")).endswith("uint8") and own_units and max(sigmas) < 1:
-        text = (
-            "X has whole numbers from 0 to 255, and sigma and radii count in their units, so this "
-            "noise is less than one step: for units of [0, 1] divide X by 255, which the model "
-            "then gets"
-        )
+    if own_units and (text := bytes_remark(matrix[:100], sigmas)):
         warnings.warn(text, stacklevel=3)
     check_use(model, shape, numbers_of_scale, columns, sigmas)
     check_whole(model, matrix)

@@ -17,7 +17,7 @@ runs          one line for each list of questions, and for rows that were added,
                                  shifted by about sigma; float32, little-endian
                   checksum       of this line
 certificates  one line for each run, row, sigma_index and question_index, with the fields of
-              certreg_certificate (`question` is the digest as text, and NaN is NULL); `error`, a
+              certreg_certificate (the digests are texts, and NaN is NULL); `error`, a
               text if the row failed; and `checksum`, of this line and its run
 records       with keep_records only: row, sigma_index, record, status, error, checksum. The record
               has the outputs of the model, for other questions. If sampling failed there is no

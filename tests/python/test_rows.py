@@ -379,8 +379,12 @@ def test_sigmas_that_may_be_meant_per_feature_are_noticed():
 
 
 def test_noise_below_one_step_of_bytes_is_noticed():
-    pixels = np.full((2, 3), 128, np.uint8)
+    def first(x):
+        return x[:, 0, 0]
+
+    pixels = np.full((2, 3, 1), 128, np.uint8)
     with pytest.warns(UserWarning, match="less than one step: .* divide X by 255"):
-        rows_of(model, pixels, 0.25, samples=50)
+        rows_of(first, pixels, 0.25, samples=50)
     with no_warnings():
-        rows_of(model, pixels, 8, samples=50)
+        rows_of(first, pixels, 8, samples=50)
+        rows_of(first, pixels / 255, 0.25, samples=50)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._categorical import categorical_features_of, split_by_rule, suspected_categorical
+from .._remarks import not_covered
 from ..frames import MOST_VALUES, SPREADS, Columns, split_frame
 from ..models import as_model
 from ..names import by_position, listed, names_of, noise_on, takes_by_position
@@ -56,7 +57,8 @@ def decide_noise(work: CommandInputs, named: bool) -> None:
         )
     elif by_rule(given.scale) and not moves.all() and not texts:
         shown = names or [f"feature {j}" for j in range(moves.size)]
-        work.remark(f"{noise_on(shown, moves.flat)}: changes of these are not certified")
+        sets = any(getattr(work.given, name, None) for name in ("any", "at_most"))
+        work.remark(f"{noise_on(shown, moves.flat)}: {not_covered(sets)}")
 
 
 def _decide(work: CommandInputs) -> list[str]:
