@@ -149,8 +149,14 @@ static const char *const remedies[] = {
 static certreg_status report(certreg_error *why, int32_t dependence)
 {
     const certreg_error at = *why;
-    cr_error_set(why, dependence == CERTREG_DEPENDENCE_CALL ? CERTREG_OK : CERTREG_E_MODEL_FAILED,
-                 "an output changes by %.3g if %s", at.value, remedies[dependence]);
+    const certreg_status status = dependence == CERTREG_DEPENDENCE_CALL ? CERTREG_OK
+                                                                        : CERTREG_E_MODEL_FAILED;
+    if (isinf(at.value)) /* a row that the model left unwritten is NaN */
+        cr_error_set(why, status, "an output turns NaN or inf (unwritten row?) if %s",
+                     remedies[dependence]);
+    else
+        cr_error_set(why, status, "an output changes by %.3g if %s", at.value,
+                     remedies[dependence]);
     why->row = at.row;
     why->output = at.output;
     why->value = at.value;
