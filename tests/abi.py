@@ -144,21 +144,37 @@ def dated(before: dict[str, str], now: dict[str, str], version: str) -> dict[str
     return made
 
 
+def nodes(interface: dict[str, str], experimental: bool) -> set[str]:
+    """The version nodes of functions."""
+    return {
+        value.split()[0]
+        for value in interface.values()
+        if value.startswith("CERTREG_") and (EXPERIMENTAL in value) is experimental
+    }
+
+
 def breaks(before: dict[str, str], now: dict[str, str], version: str) -> list[str]:
-    """What docs/stability.md forbids, if the library is of this version."""
-    found, released = [], set()
-    for name, value in before.items():
-        plain, owner = value.partition(SINCE)[0], before[name.partition(".")[0]]
-        if EXPERIMENTAL in owner or since(value) + "-dev" == version:
-            continue
-        released.add(value.split()[0])
-        grown = value.startswith("struct ") and now.get(name, "").startswith("struct ")
-        if now.get(name) != plain and not grown:
-            found.append(f"{name} of {since(value)} was: {plain}; now: {now.get(name, 'gone')}")
+    """What docs/stability.md forbids, if the library is of this version. Programs that know an
+    experimental function as it was must not find its node."""
+    found = []
+    released = {k: v for k, v in before.items() if since(v) + "-dev" != version}
+    kept = nodes(released, True) & nodes(now, True)
+    for name, value in released.items():
+        plain, at = value.partition(SINCE)[0], now.get(name, "gone")
+        if EXPERIMENTAL in before[name.partition(".")[0]]:
+            plain, at = (text.replace(EXPERIMENTAL, "") for text in (plain, at))
+            moved = plain.startswith("CERTREG_") and at.split()[0] != plain.split()[0]
+            if moved or not kept:
+                continue
+        grown = value.startswith("struct ") and at.startswith("struct ")
+        if at != plain and not grown:
+            found.append(f"{name} of {since(value)} was: {plain}; now: {at}")
     for name, value in now.items():
-        node = value.split()[0]
-        if name not in before and node.startswith("CERTREG_") and node in released:
+        new = name not in before or EXPERIMENTAL in before[name] and EXPERIMENTAL not in value
+        if new and value.split()[0] in nodes(released, False):
             found.append(f"{name} is new: give it a version node of its own in src/certreg.map")
+    for node in nodes(now, True) & nodes(now, False):
+        found.append(f"{node} has experimental functions and others: src/certreg.map")
     return found
 
 

@@ -94,6 +94,7 @@ static const struct {
     {"unknown bits 0x40000000", TWO, 3, {.constraints = 1 << 30}},
     {"unknown bits 0x10", TWO, 3, {.constraints = ECGM | 16}},
     {"unknown bits", TWO, 3, {.constraints = ECGM | 64}},
+    {"leave out CERTREG_CONSTRAINT_MOMENT", TWO, 3, {.constraints = ECGM | 32}},
     {"huber_width", TWO, 3, {.huber_width = 1}},
     {"alpha", TWO, 3, {.alpha = -0.1}},
     {"alpha", TWO, 3, {.alpha = 0.6}},

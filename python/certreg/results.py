@@ -121,9 +121,16 @@ class Certificate(_Result, HtmlTable):
         if math.isfinite(self.output_lo) or math.isfinite(self.output_hi):
             place = f"between {self.output_lo:g} and {self.output_hi:g}"
         statistic = self.statistic.name.lower().replace("_", " ")
+        if self.method == Method.BASELINE:  # what it proves differs, and depends on serving
+            return (
+                f"the published certificate of the {statistic}, for comparison, has the radius "
+                f"{self.radius:g} at tolerance {self.tolerance:g} and sigma {self.sigma:g}"
+            )
+        proved = self.method in (Method.FINITE, Method.ANYTIME)
+        how = "" if proved else f" by the method {self.method.name}"
         return (
-            f"the smoothed {statistic} stays {place} for every shift with a norm "
-            f"below {self.radius:g}, each feature divided by its scale (alpha {self.alpha:g})"
+            f"the smoothed {statistic} stays {place} for every shift with a norm below "
+            f"{self.radius:g}, each feature divided by its scale (alpha {self.alpha:g}{how})"
         )
 
     @property

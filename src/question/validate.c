@@ -99,6 +99,9 @@ static certreg_status check_rows(const cr_question *q, certreg_error *why)
                        "for each input would make it another function at a shifted input");
     if (!q->method) return invalid(why, "method", g->method, "give one of CERTREG_METHOD_...");
     if (!q->center) return invalid(why, "center", g->center, "give one of CERTREG_CENTER_...");
+    if (g->constraints & CERTREG_CONSTRAINT_MOMENT)
+        return wrong(why, "question.constraints: leave out CERTREG_CONSTRAINT_MOMENT, which only "
+                          "certificates and bounds have");
     return cr_constraints_check(g->constraints, "question.constraints", why);
 }
 

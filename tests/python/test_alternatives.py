@@ -373,6 +373,8 @@ def test_command_names_sets(models):
     (("--brightness", "25"), "a percentage like 25%"),
     (("--brightness", "-5%"), "a percentage like 25%"),
     (("--brightness", "5%,25%"), "or two around 0 like -10%,25%"),
+    (("--brightness", "5%,25"), "or two around 0 like -10%,25%"),
+    (("--brightness", "0%"), "a percentage like 25%"),
 )
 def test_command_refuses_sets(models, words, why):
     certify_refused(why, "-q", *words)

@@ -40,6 +40,11 @@ def test_a_certificate_is_a_sentence():
     vector = Question(9, output=-1)
     both = rows_of(lambda x: x[:, :2], X[:1], questions=vector, outputs=2).certificate(0)
     assert "within 9 of its prediction for every shift with a norm below" in str(both)
+    usual = Question(0.5, statistic="mean", method="asymptotic")
+    assert str(rows_of(x=X[:1], questions=usual).certificate(0)).endswith("method ASYMPTOTIC)")
+    coded = Question(0.5, method="baseline", center="sample_median")
+    published = str(rows_of(x=X[:1], questions=coded).certificate(0))
+    assert published.startswith("the published certificate of the median, for comparison")
     tight = rows_of(x=X[:1], questions=1e-6).certificate(0)
     assert str(tight) == "nothing is proved at tolerance 1e-06 and sigma 0.25"
     failed = rows_of(lambda x: np.nan * x[:, 0], X[:1], check=False).certificate(0)

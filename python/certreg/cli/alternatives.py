@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from typing import Callable
 
@@ -47,12 +48,12 @@ def alternatives_of(
 def _range(text: str) -> tuple[float, float]:
     parts = [_PER_CENT.fullmatch(part.strip()) for part in text.split(",")]
     try:
-        ends = [float(part[1]) / 100 for part in parts if part]
+        ends = [float(part[1]) / 100 if part else math.nan for part in parts]
     except ValueError:
         ends = []
     if len(ends) == 1:
         ends = [-ends[0], ends[0]]
-    if len(ends) != 2 or len(parts) > 2 or not ends[0] <= 0 <= ends[1]:
+    if len(ends) != 2 or not ends[0] <= 0 <= ends[1] or ends[0] == ends[1]:
         raise Failure(
             f"--brightness is {text!r}; it must be a percentage like 25%, or two around 0 like "
             "-10%,25%"

@@ -283,8 +283,8 @@ def _bounds(command: options.Group) -> None:
     "how tight certificates are",
     "Certifies each input, and then looks for a short change that moves the smoothed answer "
     "out of the tolerance, by calls of the model alone. That it does is proved with fresh "
-    "noise. In the table, certified is the certified radius, and broken the norm of the "
-    "change that was found, infinite if none was proved. Each of the two is wrong with "
+    "noise. In the table, certified_radius is that of the certificate, and broken the norm of "
+    "the change that was found, infinite if none was proved. Each of the two is wrong with "
     "probability at most alpha. forecast is where the answer may leave, from the samples of "
     "the certificate alone.",
     "certreg attack model.onnx inputs.npy --sigma .25 --tolerance 40 --calls 2000",
