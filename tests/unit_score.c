@@ -8,7 +8,7 @@ static double random_number(void)
     return 2 * ((double)rand() / RAND_MAX) - 1;
 }
 
-static cr_score along(int32_t kind, int32_t side, const double *center, double tolerance)
+static cr_score along(enum cr_score_kind kind, int32_t side, const double *center, double tolerance)
 {
     const cr_direction d = cr_direction_net_direction(CR_NET_MEANS, 3, (size_t)rand() % 46);
     cr_score s = {
