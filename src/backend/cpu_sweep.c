@@ -95,8 +95,8 @@ static void assign_results(const sweep *self, const tile_buffers *p)
         s->block_sums = f->gram ? block_sums : NULL;
         if (f->gram) {
             block_sums += f->blocks * cr_min_size(self->noise->inputs, CR_SWEEP_TILE);
-            gram += f->blocks * f->blocks;
-        } else dots += f->count;
+            if (gram) gram += f->blocks * f->blocks;
+        } else if (dots) dots += f->count;
     }
 }
 
