@@ -6,27 +6,27 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 kept=tests/results.txt
 sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
-declare -A parts=(
-    [check-gcc]='make check CC=gcc WERROR=1'
-    [check-clang]='make check CC=clang WERROR=1'
-    [sanitized]="make EXTRA='$sanitize' OPT='-O1 -g' sanitized"
-    [valgrind]='make check-valgrind'
-    [threads]='make check-thread'
-    [misses]='make check-misses SECONDS=480'
-    [fuzz]='make fuzz FUZZ_S=600'
-    [paths]='make check-paths'
-    [arm]='make check-arm'
-    [platforms]='make check-platforms'
-    [bench]='make bench'
-    [reproduce]='make reproduce'
-    [real]='make real NAME=diamonds && make real NAME=face && make real NAME=pitch'
-    [docs]='make docs'
+# Name and command, in the order in which all are run.
+parts=(
+    'check-gcc make check CC=gcc WERROR=1'
+    'check-clang make check CC=clang WERROR=1'
+    "sanitized make EXTRA='$sanitize' OPT='-O1 -g' sanitized"
+    'valgrind make check-valgrind'
+    'threads make check-thread'
+    'paths make check-paths'
+    'arm make check-arm'
+    'platforms make check-platforms'
+    'misses make check-misses SECONDS=480'
+    'fuzz make fuzz FUZZ_S=600'
+    'bench make bench'
+    'real make real NAME=diamonds && make real NAME=face && make real NAME=pitch'
+    'docs make docs'
+    'reproduce make reproduce'
 )
-order=(check-gcc check-clang sanitized valgrind threads paths arm platforms misses fuzz bench real
-    docs reproduce)
-[ $# != 0 ] || set -- "${order[@]}"
+command_of() { printf '%s\n' "${parts[@]}" | sed -n "s/^$1 //p"; } # NAME
+[ $# != 0 ] || set -- "${parts[@]%% *}"
 for name; do
-    [ -n "${parts[$name]:-}" ] || { echo "no part $name: ${order[*]}" >&2; exit 2; }
+    [ -n "$(command_of "$name")" ] || { echo "no part $name: ${parts[*]%% *}" >&2; exit 2; }
 done
 ! git status --porcelain | grep -qv " $kept\$" ||
     { echo 'results.sh: commit first, so that results belong to a commit' >&2; exit 2; }
@@ -37,7 +37,7 @@ machine="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) p
 bad=0
 for name; do
     log=lib/results/$name.log began=$SECONDS outcome=passed
-    bash -c "${parts[$name]}" >"$log" 2>&1 || outcome=FAILED bad=1
+    bash -c "$(command_of "$name")" >"$log" 2>&1 || outcome=FAILED bad=1
     last=$(grep -v '^ *$' "$log" | tail -1 | cut -c1-120)
     line="$(date +%F) $(git rev-parse --short=8 HEAD) $name: $outcome in $((SECONDS - began)) s"
     line+=": $last"
