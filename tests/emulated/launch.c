@@ -29,15 +29,18 @@ emulated_index emulated_thread, emulated_block, emulated_block_size, emulated_gr
 static fiber fibers[THREADS], *now;
 static char *stacks;
 static place scheduler;
-static unsigned threads, begun, ended; /* of the block */
-static int downwards;
-static emulated_work *body;
-static void *body_with;
+/* Of the block; volatile, since they change while a fiber waits, in no call that compilers see. */
+static volatile unsigned threads, begun, ended;
+static volatile int downwards;
+static emulated_work *volatile body;
+static void *volatile body_with;
 
-/* The two halves of a jump must not become one function. AddressSanitizer takes a jump for the end
- * of frames on the stack that it knows, so it must not see these. */
+/* The two halves of a jump must not become one function, and a frame to which one comes back must
+ * not end by calling another as its last act: hence noreturn. AddressSanitizer takes a jump for the
+ * end of frames on the stack that it knows, so it must not see these. */
 #define SWITCHES __attribute__((noinline, no_sanitize_address))
-__attribute__((noreturn)) SWITCHES static void jump(place to)
+#define LEAVES __attribute__((noreturn)) SWITCHES
+LEAVES static void jump(place to)
 {
     __builtin_longjmp(to, 1);
 }
@@ -72,7 +75,7 @@ SWITCHES static void run_fiber(void)
     }
 }
 
-SWITCHES static void start(fiber *f)
+LEAVES static void start(fiber *f)
 {
     ucontext_t first;
     f->made = 1;
@@ -82,6 +85,7 @@ SWITCHES static void start(fiber *f)
     first.uc_link = NULL;
     makecontext(&first, run_fiber, 0);
     setcontext(&first);
+    abort();
 }
 
 /* Until its thread is at a barrier, or no thread is left to begin. */
@@ -98,7 +102,10 @@ SWITCHES static void resume(fiber *f)
  * what another should have written does so too early in one of them. */
 static void run_block(unsigned count)
 {
-    threads = count, begun = ended = 0, downwards = !downwards;
+    threads = count;
+    begun = 0;
+    ended = 0;
+    downwards = !downwards;
     while (begun < threads) resume(fibers + (begun - ended));
     for (int turned = 1; !ended; turned = !turned)
         for (unsigned i = 0; i < threads; i++) resume(fibers + (turned ? threads - 1 - i : i));
