@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # consumers/earlier.sh LIBRARY: programs that were compiled with the headers of an earlier release
 # run with the present library, and get the same answers as with the present headers. tests/abi has
-# the headers of each release as they were published; `made` is a release of the present ones, on
-# which the script is tried. The program is that of tests/golden, on the CPU.
+# an archive of the headers of each release; `made` is a release of the present ones, on which the
+# script is tried. The program is that of tests/golden, on the CPU.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
 library=$(realpath "${1:?}") || exit 2
@@ -36,24 +36,27 @@ tell 'and run' runs now
 [ "$bad" = 0 ] || exit 1
 
 cpp_runs() { # RELEASE HEADERS: the example of that release
-    "$CXX" -std=c++17 -O0 -I"$2" "$1/quickstart.cpp" -o "$tmp/cpp" "$library" &&
+    "$CXX" -std=c++17 -O0 -I"$2" "$1/examples/quickstart.cpp" -o "$tmp/cpp" "$library" &&
         LD_LIBRARY_PATH=$tmp "$tmp/cpp"
 }
 cpp_agrees() { # RELEASE
     local before now
-    before=$(cpp_runs "$1" "$1") && now=$(cpp_runs "$1" include) || return
+    before=$(cpp_runs "$1" "$1/include") && now=$(cpp_runs "$1" include) || return
     [ "$before" = "$now" ] && grep -q within <<<"$now"
 }
-mkdir -p "$tmp/releases/made" && cp -r include/certreg examples/quickstart.cpp "$tmp/releases/made"
-for release in tests/abi/*/ "$tmp/releases/made/"; do
-    [ -d "$release" ] || continue
+mkdir -p "$tmp/releases/made/examples" && cp -r include "$tmp/releases/made" &&
+    cp examples/quickstart.cpp "$tmp/releases/made/examples"
+for archive in tests/abi/*.tar.gz; do
+    [ ! -e "$archive" ] || tar xzf "$archive" -C "$tmp/releases" || exit 2
+done
+for release in "$tmp"/releases/*; do
     version=$(basename "$release")
-    tell "a program of $version prints the same" agrees "$release" "$version"
+    tell "a program of $version prints the same" agrees "$release/include" "$version"
     tell "one in C++ of $version too" cpp_agrees "$release"
 done
 
 # ---- that a break is found: headers of releases that had another interface than this library
-headers=$tmp/releases/made
+headers=$tmp/releases/made/include
 tell 'few rows are printed' runs now few
 finds() { # FILE SED-SCRIPT
     rm -rf "$tmp/headers" && cp -r "$headers" "$tmp/headers"
