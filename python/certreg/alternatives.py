@@ -444,6 +444,9 @@ class Gain(Family):
     cells: int = 0
     refine: int = 0
 
+    def __post_init__(self) -> None:
+        self._box()
+
     def _box(self) -> list[tuple[float, float]]:
         low, high = _range(self.lo, self.hi, "Gain")
         if not low <= 1 <= high:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from . import _structs as S
 from ._arguments import given_seed, integer, member, number, optional_function, path_of
-from ._arguments import with_habits
+from ._arguments import refuse, with_habits
 from ._arrays import address_of, array_of, arrays_in_file, numbers, optional_array
 from ._categorical import split_by_rule
 from ._ctypes import i32
@@ -184,6 +184,7 @@ class Calibrated(HtmlTable):
         options: Mapping[str, Any],
     ) -> None:
         """Keeps the arguments of estimators, and makes the estimator for new inputs."""
+        refuse("Calibrated", options, "inputs max_samples pilot")
         if inputs_seed is not None:
             inputs_seed = given_seed(inputs_seed, "inputs_seed")
         self._denoiser = digest_of(model)
@@ -282,7 +283,7 @@ class Calibrated(HtmlTable):
         ------
         ValueError
             If the file is of another kind or damaged, or the outputs of the model differ."""
-        for name in ("seed", *_KEPT):
+        for name in ("seed", "units", "names", *_FIELDS, *_KEPT):
             if name in options:
                 raise TypeError(
                     f"load takes no {name}: the calibration keeps its own, so leave it out"
@@ -566,7 +567,8 @@ def _probed_of(kept: Mapping[str, np.ndarray], shape: Columns | Shape) -> tuple[
     """The rows and the probe of a file. Raises ValueError if they do not fit together."""
     outputs, inputs = kept["probe_outputs"], kept["probe_inputs"]
     probe = Probe(tuple(int(row) for row in kept["probe_rows"].ravel()), outputs)
-    if outputs.dtype != np.float32 or outputs.ndim != 2 or len(outputs) % len(probe.rows):
+    fit = outputs.dtype == np.float32 and outputs.ndim == 2 and probe.rows
+    if not fit or len(outputs) % len(probe.rows):
         raise ValueError("its outputs do not fit")
     if isinstance(shape, Columns):
         rows: Inputs = rows_of_text(str(inputs)) if inputs.item() else ()

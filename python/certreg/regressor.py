@@ -343,7 +343,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict_interval(
         self, X: Inputs, *, radius: float = 0.0, alpha: float = 0.05
     ) -> np.ndarray:
-        """Predict intervals that contain the truth although rows were moved.
+        """Predict intervals that contain the truth although rows were moved. Experimental.
 
         The first call samples the rows that fit kept.
 

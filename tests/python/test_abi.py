@@ -1,12 +1,14 @@
 """Every name of the Python package of each release is in the present one with its arguments, and
-every option of the command. Nothing more must be given to them. tests/abi/VERSION.txt has them;
-`test_abi.py record` prints the file of the present version. For C tests/abi.py compares the names,
-and finds what the second half of this file changes."""
+every option of the command. Nothing more must be given to them. tests/abi/VERSION.txt has them,
+a line for each name: the name, and a list in JSON of what is behind it. `test_abi.py record` prints
+the file of the present version. For C tests/abi.py compares the names, and finds what the second
+half of this file changes."""
 
 import dataclasses
 import enum
 import importlib.util
 import inspect
+import json
 import operator
 import sys
 
@@ -87,6 +89,19 @@ def present():
     return sorted(set(package() + command()))
 
 
+def packed(lines):
+    names = {}
+    for line in lines:
+        name = " ".join(line.split(" ", 2)[:2])
+        names.setdefault(name, []).append(line[len(name) :])
+    return [f"{name} {json.dumps(more)}" for name, more in names.items()]
+
+
+def unpacked(text):
+    for kind, name, more in (line.split(" ", 2) for line in text):
+        yield from (f"{kind} {name}{one}" for one in json.loads(more))
+
+
 def breaks(before, now):
     """What programs written with the lines of before do not find, or do not give, now."""
     known = [line for line in before if REGRESSOR in NAMES or REGRESSOR not in line]
@@ -103,9 +118,9 @@ NOW = present()
 
 
 def test_what_releases_have_is_there():
-    assert len(NOW) > 600
+    assert len(NOW) > 600 and list(unpacked(packed(NOW))) == NOW
     for release in (root / "tests/abi").glob("*.*.*.txt"):
-        lines = release.read_text(encoding="utf-8").splitlines()
+        lines = list(unpacked(release.read_text(encoding="utf-8").splitlines()))
         assert breaks(lines, NOW) == [], release.name
 
 
@@ -184,4 +199,4 @@ def test_growth_of_the_c_interface_is_dated_and_then_kept():
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["record"]:
-    print(*NOW, sep="\n")
+    print(*packed(NOW), sep="\n")

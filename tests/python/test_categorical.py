@@ -42,7 +42,7 @@ def of_lightgbm():
 def of_xgboost(kinds="qqc"):
     xgboost = package("xgboost")
     data = xgboost.DMatrix(X, Y, feature_types=[*kinds])
-    return xgboost.train({"nthread": 1, "tree_method": "hist"}, data, 5)
+    return xgboost.train({"nthread": 1, "tree_method": "hist"}, data, 40)
 
 
 def of_scikit_learn():

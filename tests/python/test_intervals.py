@@ -185,6 +185,7 @@ def test_files_that_do_not_fit_are_no_calibration(folder):
         ("scores", np.array("a")),
         ("version", 3),
         ("shape", np.array("a")),
+        ("probe_rows", np.array([], int)),
     ):
         np.savez(path, **{**good, name: value})
         with pytest.raises(ValueError):
@@ -212,6 +213,8 @@ def test_another_model_is_noticed(folder):
         assert Calibrated.load("kept.npz", kit.never, check=False).points == 40
     with pytest.raises(TypeError, match="load takes no scale: the calibration keeps its own"):
         Calibrated.load("kept.npz", linear, scale=1.0)
+    with pytest.raises(TypeError, match="Calibrated takes no pilot"):
+        Calibrated.load("kept.npz", linear, pilot=5)
     pandas = pytest.importorskip("pandas")
     X, y = points(40)
     frame = pandas.DataFrame(X, columns=list("abcd"))
