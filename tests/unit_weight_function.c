@@ -175,6 +175,17 @@ TEST(weights_without_a_shift_are_split_conformal_prediction)
 }
 
 /* As a double, 1/161 is smaller than it is. */
+TEST(weights_there_are_none_at_a_very_long_shift)
+{
+    const double shifts[] = {99, 101, 1e9, 4e16, INFINITY};
+    for (int i = 0; i < 5; i++) {
+        const cr_weights_setting s = {
+            .alpha = 0.9, .shift = shifts[i], .points = 1000, .samples = 12, .calibration = 12};
+        ck_assert_uint_eq(cr_weights_min_points(&s), 0);
+        ck_assert_uint_eq(cr_weights_choose(&s).sample_rank, 0);
+    }
+}
+
 TEST(weights_least_points_leaves_a_budget_if_alpha_rounds)
 {
     for (uint64_t needed = 2; needed < 1000; needed++) {

@@ -267,6 +267,11 @@ static void minimize_points(problem *p)
     }
 }
 
+/* Beyond this shift, where the tail of new samples is alpha, those of a calibration point are below
+ * 1e-1000: no number of points is enough. From 1e15 on, sums with the shift would no longer tell
+ * points of the grid apart. */
+static const double longest_shift = 100;
+
 /* Without a shift, and with samples = calibration, a truth is missed like a calibration point: the
  * two are exchangeable. */
 static int is_exchangeable(const cr_weights_setting *s)
@@ -307,6 +312,7 @@ static cr_weight_function weights_of_fewest_points(problem *p)
 uint64_t cr_weights_min_points(const cr_weights_setting *s)
 {
     problem p;
+    if (s->shift > longest_shift) return 0;
     if (is_exchangeable(s)) return split_conformal_weights(s).min_points;
     init_problem(&p, s);
     return weights_of_fewest_points(&p).min_points;
@@ -322,6 +328,7 @@ double cr_weights_budget(const cr_weight_function *w, double alpha, uint64_t poi
 cr_weight_function cr_weights_choose(const cr_weights_setting *s)
 {
     problem p;
+    if (s->shift > longest_shift) return (cr_weight_function){0};
     if (is_exchangeable(s)) {
         cr_weight_function w = split_conformal_weights(s);
         if (!w.min_points || s->points < w.min_points) w.sample_rank = 0;
