@@ -69,7 +69,7 @@ def same(a, b):
 
 
 def near(wanted, within=5e-8):
-    return pytest.approx(wanted, rel=0, abs=within)
+    return pytest.approx(wanted, rel=0, abs=float(within))
 
 
 def never(x):

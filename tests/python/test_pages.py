@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from kit import Z, certreg, environment, model, package, root, said
+from kit import Z, certreg, environment, model, needs_sources, package, root, said
 
 sys.path.append(str(root / "tests"))
 import pages  # noqa: E402
@@ -143,6 +143,7 @@ ENDS = {file[at:] for file in FILES for at in range(len(file)) if at == 0 or fil
 FOLDERS = {str(folder) for end in ENDS for folder in pathlib.PurePath(end).parents}
 
 
+@needs_sources
 def test_files_and_names_that_pages_name_exist():
     """Words in backticks: `src/x.c`, `x.[ch]`, `tests/x`, `cr_x`, `unit_x`; NAME stands for any."""
     code = "\n".join((root / file).read_text("utf-8", "ignore") for file in FILES
