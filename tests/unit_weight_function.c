@@ -174,7 +174,6 @@ TEST(weights_without_a_shift_are_split_conformal_prediction)
     }
 }
 
-/* As a double, 1/161 is smaller than it is. */
 TEST(weights_there_are_none_at_a_very_long_shift)
 {
     const double shifts[] = {99, 101, 1e9, 4e16, INFINITY};
@@ -186,6 +185,7 @@ TEST(weights_there_are_none_at_a_very_long_shift)
     }
 }
 
+/* As a double, 1/161 is smaller than it is. */
 TEST(weights_least_points_leaves_a_budget_if_alpha_rounds)
 {
     for (uint64_t needed = 2; needed < 1000; needed++) {

@@ -326,12 +326,17 @@ def mean(x):
     (Gain(1, 1000), PHOTO, "too few for"),
 )
 def test_sets_are_refused_with_a_remedy(set_, x, what):
-    with pytest.raises(ValueError, match="Gain is from 1.25 to 1.5, without 1, the factor that"):
-        Gain(1.25, 1.5)
     images = x is PHOTO
     with pytest.raises((TypeError, ValueError), match=what):
         rows_of(mean if images else house, x, scale=None if images else [1, 0, 0], samples=900,
                 alternatives=set_)  # fmt: skip
+
+
+def test_a_gain_contains_1():
+    with pytest.raises(ValueError, match="Gain is from 1.25 to 1.5, without 1, the factor that"):
+        Gain(1.25, 1.5)
+    with pytest.raises(ValueError, match="Gain is from -0.1 to 0.1, without 1, the factor that"):
+        Gain(-0.1, 0.1, clip=PIXELS)
 
 
 @parametrize(
