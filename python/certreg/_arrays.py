@@ -14,7 +14,7 @@ from . import _dlpack
 from ._arguments import abbreviated, path_of
 from ._optional import of_class
 from ._types import DType, Function, Path, Shape
-from .constants import Output
+from .constants import Output, Status
 
 Value = TypeVar("Value", bound=Any)
 PIECE = 2048  # rows that a network on a CPU computes at once
@@ -263,6 +263,8 @@ def arrays_in_file(given: Path, what: str, version: int) -> Iterator[dict[str, n
     except FileNotFoundError:
         raise
     except Exception as error:  # numpy and zipfile raise various classes for damaged files
+        if getattr(error, "status", 0) == Status.PLATFORM:  # of this machine, not of the file
+            raise
         why = " ".join(str(error).split())
         raise ValueError(f"{os.fsdecode(path)} is no {what}: {why}") from None
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Sequence, TypeAlias, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arguments import abbreviated, integer, listed, number
+from ._arguments import abbreviated, instance, integer, listed, number
 from ._arrays import norm_above, numbers, scale_of
 from ._quantization import channel_axis
 from ._types import Shape
@@ -547,6 +547,8 @@ class Translated(Family):
     def _check(self, space: Space) -> None:
         super()._check(space)
         shape = self._shape(space)
+        if self.channels_last is not None:
+            instance(self.channels_last, bool, "channels_last")
         doubtful = len(shape) == 3 and shape[0] in (1, 3) and shape[2] in (1, 3)
         if doubtful and self.channels_last is None:
             raise ValueError(

@@ -24,7 +24,7 @@ RESULTS = (  # whose constructors are no interface
     "AttackResult Certificate Comparison Finding Forecast Interval MeanChange Radius "
     "RadiusComparison Rows Rule Run SolveInfo TrainedDenoiser Trial TunedScale WorstFunction"
 ).split()
-NAMES = list(certreg.__all__)
+NAMES = [*certreg.__all__, "results.SigmaChoice"]  # which choose_sigma returns
 if importlib.util.find_spec("sklearn"):
     NAMES.append(REGRESSOR)
     importlib.import_module("certreg.regressor")
@@ -65,7 +65,8 @@ def package():
         public = {method for one in ours for method in vars(one) if method[0] != "_"}
         for method in {method for method in public if not method.endswith("_request")}:
             lines += arguments(f"{name}.{method}", getattr(made, method))
-    return lines
+    error = certreg.CertregError(certreg.Status.INVALID)
+    return lines + [f"python CertregError.{field}" for field in vars(error) if field[0] != "_"]
 
 
 def command():

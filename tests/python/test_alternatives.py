@@ -322,6 +322,7 @@ def mean(x):
     (Gain(0.9, 1.1, [0], PIXELS), PHOTO, "leave out columns"),
     (Gain(0.9, 1.1, levels=9), PHOTO, "between black and white: give clip"),
     (Translated(1, 1, shape=(1, 16, 1)), PHOTO, "give channels_last"),
+    (Translated(1, 1, channels_last="first"), PHOTO, "channels_last must be a bool, not 'first'"),
     (Translated(400, 400), PHOTO, "more than 65536 cells"),
     (Gain(1, 1000), PHOTO, "too few for"),
 )

@@ -8,7 +8,8 @@ import pytest
 
 from kit import bits, command_refused, no_warnings, package, parametrize, rows_of, said
 from kit import write
-from certreg import Calibrated, Denoised, Estimator, ResumeError
+import certreg
+from certreg import Calibrated, CertregError, Denoised, Estimator, ResumeError, Status
 from certreg import as_model, check_model, compare_denoised, tune_scale
 
 SIGMA = 1.0
@@ -130,7 +131,11 @@ def test_every_way_to_run_it_gives_the_same():
             assert np.array_equal(y[::20], FRONT.apply(EXAMPLES))
 
 
-def test_files_have_it_and_refuse_another_one(tmp_path):
+def careless(_):
+    raise CertregError(Status.PLATFORM, text="expm1 is too inaccurate")
+
+
+def test_files_have_it_and_refuse_another_one(tmp_path, monkeypatch):
     path, file, kept = (tmp_path / name for name in ("w", "r.sqlite", "c.npz"))
     FRONT.save(path)
     again = Denoised.load(path, steep)
@@ -139,6 +144,11 @@ def test_files_have_it_and_refuse_another_one(tmp_path):
     path.write_bytes(path.read_bytes().replace(FRONT.export()[99:120], bytes(21)))
     with pytest.raises(ValueError, match="is no denoiser: .*CRC"):
         Denoised.load(path, steep)
+    FRONT.save(path)
+    with monkeypatch.context() as patched, pytest.raises(CertregError, match="expm1") as refused:
+        patched.setattr(certreg.denoised, "_imported", careless)
+        Denoised.load(path, steep)
+    assert refused.value.status == Status.PLATFORM
     done = rows(resume=file, keep_records=True)
     with Calibrated(FRONT, POINTS, steep(POINTS), SIGMA, samples=11) as calibrated:
         calibrated.save(kept)
