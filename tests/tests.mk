@@ -72,7 +72,8 @@ check-valgrind: $(filter-out $(no_valgrind),$(programs)) $(in_cpp)
 check-valgrind: ## Run the tests of the public interface under valgrind
 	@command -v valgrind >/dev/null || { echo 'skip check-valgrind: there is no valgrind'; exit; }; \
 	    CK_FORK=no SANITIZED=1 MODE=programs \
-	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full' $(run_tests) $^
+	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full --suppressions=tests/valgrind.supp' \
+	    $(run_tests) $^
 
 # ---- what they share ----------------------------------------------------------------------------
 # Archives, of which each program takes what it needs.

@@ -248,8 +248,8 @@ CERTREG_API certreg_status certreg_estimator_estimate(
  *  ||D^-1 delta|| < radius. The answer is output_lo and output_hi; certificate.radius
  *  is the given radius if one of them is proved, and otherwise 0. The median of a REAL
  *  output with FINITE, and the mean, ignore the tolerance. For every other question it
- *  limits the search (0: the whole range, or half a turn); if that tolerance cannot be
- *  proved, the ends are infinite.
+ *  limits the search (0: the declared range, half a turn, or a quarter for the circular
+ *  mean); if that tolerance cannot be proved, the ends are infinite.
  *  @param total_samples, questions, count  as for certreg_certify
  *  @param radius  > 0
  *  @param out     as in certreg_certify, limiting_side and constraints 0
