@@ -135,6 +135,68 @@ TEST(angle_is_a_plain_number_for_a_mean)
     ck_assert_double_lt(c.radius, 0.1);
 }
 
+/* f(x) is rate*x0 in an angle whose turn has few floats, or a tolerance of few steps of them. */
+static const struct {
+    double lo, hi, rate, tolerance;
+    int provable;
+} coarse[] = {{0, 360, 1e-5, 1e-5, 0},
+              {0, 360, 1e-4, 1e-4, 1},
+              {1e6, 1e6 + 360, 0.05, 0.06, 0},
+              {1e6, 1e6 + 360, 1, 1, 1},
+              {1e6 + 0.3, 1e6 + 300.7, -2, 2, 1}};
+
+static int steady(void *user, const certreg_batch *b)
+{
+    const double rate = *(const double *)user;
+    for (size_t i = 0; i < b->rows; i++) b->y[i] = (float)(rate * (double)b->x[i]);
+    return 0;
+}
+
+TEST_ROWS(angle_radius_accounts_for_the_rounding_to_float, coarse)
+{
+    const int32_t kind = CERTREG_OUTPUT_ANGLE;
+    double rate = coarse[_i].rate, longest = 0;
+    certreg_model m = kit_model(steady, &rate, 1, 1);
+    m.kind = &kind, m.lo = &coarse[_i].lo, m.hi = &coarse[_i].hi;
+    const certreg_plan p = kit_plan(2000);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    for (int s = 0; s < 3; s++)
+        for (int i = 0; i < 50; i++) {
+            static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER,
+                                             CERTREG_STATISTIC_CIRCULAR_MEAN};
+            const float z = -1 - 0.31f * (float)i;
+            KIT_OK(e, certreg_estimator_begin(e, &z, 0.25, (uint64_t)(100 * s + i)));
+            certreg_question q =
+                QUESTION(.tolerance = coarse[_i].tolerance, .alpha = 1e-9, .statistic = scores[s]);
+            if (scores[s] == CERTREG_STATISTIC_HUBER) q.huber_width = coarse[_i].tolerance;
+            const certreg_certificate c = kit_ask(e, 2000, q);
+            const double turn = coarse[_i].hi - coarse[_i].lo,
+                         off = fabs(remainder(rate * (double)z - c.prediction, turn));
+            ck_assert_msg(!(c.radius > 0) || off + fabs(rate) * c.radius < coarse[_i].tolerance,
+                          "statistic %d, z %g: %g and %g away", s, (double)z, off,
+                          fabs(rate) * c.radius);
+            longest = fmax(longest, c.radius);
+        }
+    ck_assert_int_eq(longest > 0, coarse[_i].provable);
+}
+
+static const struct {
+    double lo, hi;
+} far[] = {{1.7e9, 1.7e9 + 86400}, {1e8 + 1, 1e8 + 4}, {2460000.5, 2460001.5}};
+
+TEST_ROWS(angle_with_too_few_floats_in_its_turn_is_refused, far)
+{
+    const int32_t kind = CERTREG_OUTPUT_ANGLE;
+    certreg_model m = kit_model(kit_identity, NULL, 1, 1);
+    m.kind = &kind, m.lo = &far[_i].lo, m.hi = &far[_i].hi;
+    const certreg_plan p = kit_plan(100);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
+    ck_assert_ptr_null(e);
+    ck_assert_msg(strstr(why.text, "let it begin at 0") != NULL, "%s", why.text);
+}
+
 typedef struct spread {
     double degrees; /* of the outputs per unit of noise */
 } spread;

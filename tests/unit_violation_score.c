@@ -40,15 +40,16 @@ TEST(violation_score_is_out_from_the_exact_edge_on)
 TEST_TIMES(violation_score_of_an_angle_begins_at_the_tolerance, 2)
 {
     const int32_t angle = CERTREG_OUTPUT_ANGLE;
-    const double middle = 1e9, lo = middle - 180, hi = middle + 180 + 0x1p-23;
+    const double middle = 1e6, lo = middle - 180, hi = middle + 180 + 0x1p-23;
     certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     m.kind = &angle, m.lo = &lo, m.hi = &hi;
     const certreg_plan p = kit_plan(10);
     certreg_estimator *e = kit_create(NULL, &m, &p);
-    const float in = (float)(middle + (_i ? 64 : -64)), out = (float)(middle + (_i ? 128 : -128));
+    const float in = (float)(middle + (_i ? 0.125 : -0.125)),
+                out = (float)(middle + (_i ? 0.3125 : -0.3125)); /* recorded within 0.125 */
     for (int k = 1; k < 200; k++) {
         cr_conditions c = {.prediction = middle,
-                           .question = {.given = {.tolerance = 64 + k * 1e-9}}};
+                           .question = {.given = {.tolerance = 0.125 + k * 1e-9}}};
         cr_question_resolve(&e->record, &c.question);
         const cr_violation_score x =
             cr_violation_score_of(&e->record, &c, _i ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);

@@ -138,6 +138,9 @@ def inputs_of(X: object) -> np.ndarray:
         raise TypeError("X must hold numbers, in rows of the same length") from None
     _check_whole(given, "X")
     values: np.ndarray = np.asarray(given)
+    kind = values.dtype.kind
+    if kind in "US" or kind == "O" and any(isinstance(v, (str, bytes)) for v in values.flat):
+        raise TypeError("X must hold numbers, not texts: a DataFrame may, and they get no noise")
     if values.ndim > 1 and not len(values):
         raise ValueError(f"X has shape {values.shape}; it must have at least one row")
     if values.ndim < 2 or not values.size:
@@ -288,15 +291,16 @@ def call_on_the_host(
     shape: Shape,
     memory: Memory,
     restore: Callable[[np.ndarray], None],
-) -> None:
+) -> float:
     """Calls the model with the rows of the batch that are needed, after restore(rows), and stores
-    what it returns."""
+    what it returns. Returns the largest rounding error."""
     first, rows, count, columns = batch.used_first, batch.rows, batch.used_count, batch.columns
     x = memory.array(batch.x, (rows, *shape))[first : first + count]
     restore(x)
     x.flags.writeable = False
     y = memory.array(batch.y, (rows, columns))[first : first + count]
-    y[...] = outputs_of(model, x, columns)
+    y[...], lost = rounded(outputs_of(model, x, columns))
+    return lost
 
 
 def shared_rows(batch: int, inputs: int, frames: bool = False) -> int:
@@ -317,6 +321,15 @@ def in_pieces(call: Callable[[Value], Value], rows: Value, join: Callable[..., V
     if len(rows) <= PIECE:
         return call(rows)
     return join([call(rows[at : at + PIECE]) for at in range(0, len(rows), PIECE)])
+
+
+def rounded(outputs: np.ndarray) -> tuple[np.ndarray, float]:
+    """Outputs as float32, and the largest rounding error of those that are finite."""
+    y = np.ascontiguousarray(outputs, np.float32)
+    if outputs.dtype.kind not in "fiu" or np.can_cast(outputs.dtype, np.float32):
+        return y, 0.0
+    known = np.isfinite(y)
+    return y, float(np.max(np.abs(outputs[known] - y[known].astype(np.float64)), initial=0))
 
 
 def outputs_of(model: Function, x: np.ndarray, columns: int) -> np.ndarray:

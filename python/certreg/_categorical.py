@@ -4,7 +4,7 @@ quantities. Noise would change their meaning, so they need scale 0."""
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Iterator, Mapping, NoReturn, Sequence
+from typing import Any, Callable, Iterator, Mapping, NoReturn, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +47,14 @@ _OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], dict[int, str]]], ...] = (
     ("certreg._onnx", "SessionModel", lambda model: model.exact),
 )
 _ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")  # of categories
+_IN_PLACE = (  # steps that pass on feature j as feature j
+    ("sklearn.impute", ("SimpleImputer", "KNNImputer")),
+    (
+        "sklearn.preprocessing",
+        ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "QuantileTransformer",
+         "PowerTransformer"),
+    ),
+)  # fmt: skip
 _INSIDE = ("best_estimator_", "regressor_")  # inner models with the same features
 
 
@@ -55,18 +63,46 @@ def _kinds(owner: object) -> Mapping[int, str]:
     for module, name, kinds in _OF_PACKAGES:
         if of_class(owner, module, name):
             return kinds(owner)
-    found = _first_step(owner)
-    if of_class(found, "sklearn.compose", "ColumnTransformer"):
-        return _encoded(found)
+    if of_class(owner, "sklearn.pipeline", "Pipeline"):
+        return _of_pipeline([step for _, step in cast(Any, owner).steps])
+    if of_class(owner, "sklearn.compose", "ColumnTransformer"):
+        return _encoded(owner)
+    if any(of_class(owner, "sklearn.preprocessing", name) for name in _ENCODERS):
+        return {j: "categories" for j in range(cast(Any, owner).n_features_in_)}
     found = getattr(owner, "is_categorical_", None)  # of HistGradientBoostingRegressor
-    return {} if found is None else {int(j): "categories" for j in np.flatnonzero(found)}
+    if found is not None:
+        return {int(j): "categories" for j in np.flatnonzero(found)}
+    return _of_ensemble(owner)
 
 
-def _first_step(owner: Any) -> Any:
-    """The step of a pipeline of scikit-learn that gets the features."""
-    while of_class(owner, "sklearn.pipeline", "Pipeline"):
-        owner = owner.steps[0][1]
-    return owner
+def _of_pipeline(steps: Sequence[Any]) -> Mapping[int, str]:
+    """The kinds for the first step, or for the next one if the first leaves features in place."""
+    for step, behind in zip(steps, [*steps[1:], None]):
+        found = {} if isinstance(step, str) else _kinds(step)
+        if found or not _keeps_places(step, behind):
+            return found
+    return {}
+
+
+def _keeps_places(step: Any, behind: Any) -> bool:
+    """Returns True if a step passes on feature j as feature j."""
+    if step == "passthrough":
+        return True
+    known = any(of_class(step, module, name) for module, names in _IN_PLACE for name in names)
+    counts = [getattr(one, "n_features_in_", None) for one in (step, behind)]
+    return known and (counts[1] is None or counts[0] == counts[1])
+
+
+def _of_ensemble(owner: Any) -> Mapping[int, str]:
+    """The kinds for the members of an ensemble of scikit-learn that get all features in order."""
+    kinds: dict[int, str] = {}
+    members: Any = getattr(owner, "estimators_", ())
+    order = list(range(getattr(owner, "n_features_in_", 0)))
+    places: Any = getattr(owner, "estimators_features_", None)
+    for i, member in enumerate(np.ravel(np.asarray(members, object))):
+        if places is None or list(places[i]) == order:
+            kinds.update(_kinds(member))
+    return kinds
 
 
 def _encoded(transformer: Any) -> dict[int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import math
 import warnings
 from typing import Any, Callable, Iterator, Sequence, TypeAlias
 
@@ -21,10 +22,10 @@ from ._missing import WHOLE, MissingCells
 from ._messages import with_column_names
 from ._types import Inputs, Model, Names, Shape
 from .alternatives import Alternatives, ChangeSet, Space
-from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
+from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side, Status
 from .denoised import check_sigmas
 from .errors import CertregError, ModelWarning
-from .frames import Columns, FrameLayout, rows_of
+from .frames import Columns, FrameLayout, check_exact, rows_of
 from .questions import Asked, Question, question_of, structs_of
 from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 
@@ -45,6 +46,7 @@ class Evaluator(Handle):
     _categorical: CategoricalFeatures | None = None  # of the model
     _unchecked = False  # if the model has to be checked at the next input
     _missing: list[MissingCells]  # of the input that has begun; the model is never called before
+    _lost: list[float]  # the largest rounding error of an output of this input, by float32
     _noisy: np.ndarray | None  # True for each feature with noise; None: no cell may be missing
     _whole = 0  # rows of every call, of a model that takes no fewer
     _unused_noise = 0  # greater than every noise id that was used
@@ -71,6 +73,8 @@ class Evaluator(Handle):
             each = np.atleast_1d(unnamed(given, what))
             each = each[0] if each.shape == (1, *self.shape) else each
             z = array_of(each, self.shape, np.float32, what)
+            if self._scale is not None and each.shape == self.shape:
+                check_exact(each[np.newaxis], self._scale, what)
         if self._categorical:
             self._categorical.check(z)
         return z, layout
@@ -314,7 +318,7 @@ class Evaluator(Handle):
 
         def call(e: C.c_void_p, *structs: object) -> int:
             self._set_layout(layout)
-            self._missing[:] = [cells]
+            self._missing[:], self._lost[0] = [cells], 0.0
             given = (z.ctypes.data, levels.ctypes.data, len(levels), self._noise(noise_id))
             return int(lib.certreg_certify_sigmas(e, *given, total, *structs))
 
@@ -365,6 +369,7 @@ class Evaluator(Handle):
         out = (S.Certificate * times)(*[refused_certificate()] * times)
         try:
             self._called(call, structs, len(questions), out, around=self._callbacks)
+            self._check_rounding(out)
         except CertregError as error:
             error.certificates = [Certificate._of(c) for c in out]
             raise
@@ -384,6 +389,7 @@ class Evaluator(Handle):
         cells = self._missing_in(z)
         self._set_layout(layout)
         self._missing.clear()  # an exception, such as Ctrl-C, must leave no cells of another input
+        self._lost[0] = 0.0
         self._call("begin_level", cells.filled(z).ctypes.data, sigma, noise_id, level)
         self._missing.append(cells)
         if self._unchecked:
@@ -442,6 +448,25 @@ class Evaluator(Handle):
         else:
             bounds = lib.certreg_output_bounds
             self._called(bounds, *given, radius, C.byref(first), around=self._callbacks)
+        self._check_rounding((S.Certificate * len(questions)).from_address(C.addressof(first)))
+
+    def _check_rounding(self, certificates: "C.Array[S.Certificate]") -> None:
+        """Raises CertregError, and empties the certificates, if float32 changed an output by more
+        than 1% of a tolerance, or of the half of an interval."""
+        for c in certificates:
+            width = c.output_hi - c.output_lo
+            half = width / 2 if math.isfinite(width) else c.tolerance
+            if c.radius > 0 and 0 < half < 100 * self._lost[0]:
+                text = (
+                    f"outputs of the model are rounded to float32 by up to {self._lost[0]:.3g}, "
+                    f"more than 1% of {half:.6g}: have it return the distance from a constant near "
+                    "its outputs"
+                )
+                for i, each in enumerate(certificates):
+                    one = refused_certificate()
+                    one.status, one.sigma, one.noise_id = Status.OUT_OF_RANGE, c.sigma, c.noise_id
+                    certificates[i] = one
+                raise CertregError(Status.OUT_OF_RANGE, text=text)
 
     def bounds(self, question: Asked, side: Side | int | str) -> Bounds:
         """Return the bounds that were used for one side of a question.

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from typing import Mapping, Sequence
+from typing import Mapping, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -106,12 +106,14 @@ class SessionModel:
         return {self._entries[0].name: values}
 
     def _shaped(self, x: np.ndarray) -> np.ndarray:
-        try:
-            return x.reshape(len(x), *self.shape)
-        except ValueError:
-            raise ValueError(
-                f"the model takes rows of shape {self.shape}, not {x.shape[1:]}"
-            ) from None
+        """Rows as the model takes them. They may be flat on either side, and may lack axes of one
+        number: in other shapes numbers would get another meaning."""
+        given, wanted = x.shape[1:], cast("tuple[int, ...]", self.shape)
+        sides = [[n for n in shape if n != 1] for shape in (given, wanted)]
+        flat = len(given) == 1 or len(wanted) == 1
+        if math.prod(given) != math.prod(wanted) or not (flat or sides[0] == sides[1]):
+            raise ValueError(f"the model takes rows of shape {wanted}, not {given}")
+        return x.reshape(len(x), *wanted)
 
     def _padded(self, fed: Mapping[str, np.ndarray], first: int, batch: int) -> np.ndarray:
         """The outputs of the next `batch` rows. The last is repeated until there are `batch`."""

@@ -18,7 +18,7 @@ from . import _structs as S
 from ._arguments import abbreviated, constraints_of, given_seed, integer, member, number
 from ._arguments import optional_function, path_of
 from ._arrays import Memory, address_of, array_of, call_on_a_device, call_on_the_host, columns_of
-from ._arrays import device_address, numbers, optional_array, optional_scale, outputs_of
+from ._arrays import device_address, numbers, optional_array, optional_scale, outputs_of, rounded
 from ._arrays import shared_rows
 from ._calls import Callbacks
 from ._categorical import categorical_features_of
@@ -163,7 +163,7 @@ class Estimator(Evaluator):
         if is_frame(inputs):
             inputs = split_frame(inputs, scale, values=False)[1]
         if isinstance(inputs, Columns):
-            self._columns = Columns.of_names(inputs.names, inputs.scale)
+            self._columns = Columns.of_names(inputs.names, inputs.scale, inputs.dtypes)
             self._names, scale = inputs.names, inputs.scale
             inputs = len(inputs.names)
         shape = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
@@ -182,7 +182,7 @@ class Estimator(Evaluator):
         check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
         self._model, self._unchecked = model, check and model is not None
         self._batch = integer(batch, "batch")
-        self._missing, self._noisy = [], None
+        self._missing, self._noisy, self._lost = [], None, [0.0]
         if len(self.shape) == 1 and not self.on_device:
             scales = arrays["scale"]
             self._noisy = np.ones(self.inputs, bool) if scales is None else scales > 0
@@ -216,7 +216,7 @@ class Estimator(Evaluator):
     ) -> tuple[Callback, Callback]:
         # The functions do not refer to self, so that no cycle keeps an unused estimator alive.
         callbacks, memory, shape = self._callbacks, self._memory, self.shape
-        missing = self._missing
+        missing, lost = self._missing, self._lost
         evaluate, report = S.EVAL(), S.PROGRESS()
         if model is not None:
             functions = self._model_functions  # of one element, which _recorded replaces
@@ -227,7 +227,8 @@ class Estimator(Evaluator):
                     call_on_a_device(functions[0], batch[0], shape)
                 else:
                     block = next(block for block in memory if block.holds(batch[0].x))
-                    call_on_the_host(functions[0], batch[0], shape, block, missing[0].restore)
+                    with_cells = batch[0], shape, block, missing[0].restore
+                    lost[0] = max(lost[0], call_on_the_host(functions[0], *with_cells))
 
             evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
         if progress:
@@ -413,7 +414,7 @@ class Estimator(Evaluator):
                 except BaseException as own:
                     raise SharedCallError(i) from own
             raise SharedCallError(None) from error
-        return np.ascontiguousarray(y, np.float32).reshape(len(begins), samples, self.columns)
+        return np.ascontiguousarray(y).reshape(len(begins), samples, self.columns)
 
     def _sample_each(
         self,
@@ -451,8 +452,10 @@ class Estimator(Evaluator):
         """Records the outputs of the input that was begun. If some cannot be used, the context
         returned makes the library call for them, so that it reports them as in a call of its own:
         begin the input again within it."""
+        y, lost = rounded(outputs)
         try:
-            self._call("record", 0, len(outputs), outputs.ctypes.data)
+            self._call("record", 0, len(y), y.ctypes.data)
+            self._lost[0] = max(self._lost[0], lost)
         except CertregError:
             return self._replaying(begin, outputs)
         return contextlib.nullcontext()

@@ -50,6 +50,8 @@ class Columns:
         self.matrix = np.empty(frame.shape, np.float32)
         self.layout = FrameLayout(frame.columns, [])
         self.names = [str(name) for name in frame.columns]
+        known = zip(self.names, frame.dtypes, self.scale)
+        self.dtypes = {n: t for n, t, moves in known if hasattr(t, "categories") and not moves}
         for j, moves in enumerate(self.scale != 0):
             column = frame.iloc[:, j]
             converter: Converter
@@ -57,12 +59,15 @@ class Columns:
             self.layout.converters.append(converter)
 
     @classmethod
-    def of_names(cls, names: Sequence[str], scale: np.ndarray) -> "Columns":
-        """Columns without rows."""
+    def of_names(
+        cls, names: Sequence[str], scale: np.ndarray, dtypes: Mapping[str, Any] | None = None
+    ) -> "Columns":
+        """Columns without rows. `dtypes` has the dtypes of columns of categories."""
         made, pandas = cls.__new__(cls), needed("pandas", "a DataFrame")
         made.scale, made.names = np.asarray(scale, np.float32), list(names)
         made.matrix = np.empty((0, len(names)), np.float32)
         made.layout = FrameLayout(pandas.Index(names), [])
+        made.dtypes = dict(dtypes or {})
         return made
 
     def row(self, x: Inputs, what: str) -> tuple[np.ndarray, "FrameLayout"]:
@@ -88,7 +93,24 @@ class Columns:
         names = [str(name) for name in x.columns]
         if names != self.names:
             x = x.take(order(names, self.names, what, "the DataFrame of the inputs"), axis=1)
-        return Columns(x, self.scale)
+        return Columns(self._with_categories(x, what), self.scale)
+
+    def _with_categories(self, x: Frame, what: str) -> Frame:
+        """A DataFrame with the categories of the first one in the same order, since a model may
+        read their codes. Raises ValueError for a value that was no category there."""
+        for name, dtype in self.dtypes.items():
+            j = self.names.index(name)
+            column = x.iloc[:, j]
+            if column.dtype == dtype:
+                continue
+            unknown = column[column.notna() & ~column.isin(dtype.categories)]
+            if len(unknown):
+                raise ValueError(
+                    f"{what} has {unknown.iloc[0]!r} in column {name!r}, which is no category of "
+                    "the DataFrame of the inputs"
+                )
+            x = x.assign(**{str(x.columns[j]): column.astype(dtype)})
+        return x
 
     def value(self, j: int, code: float) -> object:
         """The value of a column without noise that a code stands for."""
@@ -188,9 +210,27 @@ def split_frame(
         if scale is None and values:
             few = few_values_of(given)
             scale = np.where(few, 0.0, 1.0) if few.any() else None
+        if scale is not None:
+            check_exact(given, cast(ArrayLike, scale))
         return given, None, cast(ArrayLike | None, scale)
     columns = Columns(X, scale, values)
     return inputs_of(columns.matrix), columns, columns.scale
+
+
+def check_exact(values: np.ndarray, scale: ArrayLike, what: str = "X") -> None:
+    """Raises ValueError if float32 changes an integer of these inputs in a feature without noise,
+    since the model has to get it unchanged."""
+    still, count = np.ravel(np.asarray(scale) == 0), values[0].size
+    if values.dtype.kind not in "iu" or len(still) != count:
+        return
+    some = values.reshape(len(values), count)[:, still]
+    got = some.astype(np.float32)
+    changed = got.astype(np.float64) != some
+    if changed.any():
+        raise ValueError(
+            f"{what} has {some[changed][0]} in a feature without noise, and float32 would make it "
+            f"{got[changed][0]:.0f}: give a DataFrame, which keeps it, or smaller codes"
+        )
 
 
 def index_of(X: Inputs) -> Index:

@@ -76,7 +76,8 @@ class TorchModel:
                 y = in_pieces(lambda some: _tensor(_called(module, some)), rows, torch.cat)
             else:
                 y = _tensor(_called(module, rows.to(*self.place)))
-            answer: np.ndarray = y.to("cpu", torch.float32).numpy()
+            kept = y.dtype if y.dtype == torch.float64 else torch.float32
+            answer: np.ndarray = y.to("cpu", kept).numpy()
         return answer
 
 

@@ -188,6 +188,12 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         else:
             X, y = check_X_y(X, y, y_numeric=True, ensure_min_samples=several, **_MISSING)
         check_consistent_length(X, y)
+        lost = np.max(np.abs(y - np.asarray(y, np.float32)))
+        if lost > 0.01 * np.std(y) and len(np.unique(y)) > 1:
+            raise ValueError(
+                f"y is rounded to float32 by up to {lost:.3g}, and its standard deviation is "
+                f"{np.std(y):.3g}: subtract a constant from y, and add it to the predictions"
+            )
         if weights is None:
             return X, y, None
         checked = _check_sample_weight(weights, y)

@@ -80,6 +80,7 @@ cr_violation_score cr_violation_score_of(cr_view *v, const cr_conditions *condit
                                         .width = q->given.huber_width}};
     cr_score *s = &x.outside;
     s->period = q->period;
+    s->rounding = q->angle_rounding;
     x.has_guard = s->period > 0 && statistic->angle == CR_ANGLE_UNROLLED;
     if (x.has_guard) {
         const double gap = choose_gap(v, conditions, s->period);

@@ -130,7 +130,8 @@ static cr_score own_score(cr_view *v, cr_conditions *conditions)
                                                            : q->given.tolerance,
                   .width = q->given.huber_width,
                   .required_probability = of->level,
-                  .period = q->period};
+                  .period = q->period,
+                  .rounding = q->angle_rounding};
     if (s.kind == CR_SCORE_BALL) {
         s.center = conditions->scratch->vector_prediction;
         s.outputs = v->model.outputs;

@@ -43,7 +43,8 @@ static double statistic_of_pilot(cr_view *v, const cr_question *q)
 
 /* The mean's certificate is best about the mean; the median's and Huber's about the point that
  * balances both tails. Output bounds have one prediction for all tolerances. Only the pilot may be
- * used, not even the number of samples, which may depend on the outputs. */
+ * used, not even the number of samples, which may depend on the outputs. After the deadline it is
+ * NaN. */
 static double choose_number(cr_view *v, const cr_question *q)
 {
     const size_t noisy = v->pilot - 1;
@@ -55,10 +56,11 @@ static double choose_number(cr_view *v, const cr_question *q)
     const cr_values values = {.y = cr_view_output_ptr(v, 1, q->given.output),
                               .count = noisy,
                               .stride = v->model.outputs,
-                              .period = q->period};
-    return wrap(v, q,
-                cr_pilot_prediction(&values, q->given.tolerance,
-                                    (size_t)cr_query_log_max_samples(v), noise_free));
+                              .period = q->period,
+                              .deadline = v->deadline};
+    const double found = cr_pilot_prediction(&values, q->given.tolerance,
+                                             (size_t)cr_query_log_max_samples(v), noise_free);
+    return v->deadline->expired ? NAN : wrap(v, q, found);
 }
 
 /* ---- the prediction of a vector */

@@ -244,7 +244,7 @@ static size_t misses_along(cr_view *v, const cr_conditions *c, size_t direction,
 size_t cr_directions_misses(cr_view *v, const cr_conditions *c)
 {
     size_t most = 0;
-    for (size_t i = 0; i < c->question.directions; i++)
+    for (size_t i = 0; i < c->question.directions && !cr_deadline_expired(v->deadline); i++)
         for (int32_t side = -1; side <= 1; side += 2) {
             const size_t misses = misses_along(v, c, i, side);
             if (misses > most) most = misses;

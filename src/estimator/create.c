@@ -7,9 +7,12 @@
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
 #include "estimator/memory_layout.h"
+#include "statistics/location.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+#define MIN_STEPS_OF_A_TURN 4096
 
 /* ---- the caller's model and plan: checks and defaults */
 static certreg_status check_scale(const certreg_model *model, size_t *active, certreg_error *why)
@@ -59,6 +62,12 @@ static certreg_status check_output(const certreg_model *model, size_t k, certreg
         return cr_error_set(
             why, CERTREG_E_INVALID,
             "output %zu is an angle: its turn from %g to %g is too long for a double", k, lo, hi);
+    if (kind != CERTREG_OUTPUT_REAL && isfinite(lo) &&
+        !(cr_location_float_step(lo, hi) <= (hi - lo) / MIN_STEPS_OF_A_TURN))
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "output %zu is an angle: its turn from %.9g to %.9g is so far from 0 "
+                            "that it has fewer than %d floats: let it begin at 0",
+                            k, lo, hi, MIN_STEPS_OF_A_TURN);
     return CERTREG_OK;
 }
 

@@ -38,6 +38,7 @@ typedef struct cr_question {
     size_t first_output, end_output, outputs; /* first_output .. end_output-1; their number */
     size_t directions;           /* directions of a vector, certified in turn; else 1 */
     double period;               /* a full turn; 0: the output counts as a number */
+    double angle_rounding;       /* of recorded angles, at most; 0 without a period */
     uint32_t solver_constraints; /* that the solver may use; 0: all. The scores of a median have no
                                     variance, but its near conditions may have one */
     int is_vector;

@@ -5,6 +5,7 @@
 #include "question/compatibility.h"
 #include "record/query_log.h"
 #include "statistics/group_sequential.h"
+#include "statistics/location.h"
 #include "statistics/antithetic.h"
 #include <float.h>
 #include <math.h>
@@ -70,6 +71,10 @@ void cr_question_resolve(cr_view *v, cr_question *q)
     q->period = q->is_angle && s->angle != CR_ANGLE_AS_NUMBER
                     ? v->model.hi[q->first_output] - v->model.lo[q->first_output]
                     : 0;
+    /* Half a step by the float, one more at the end that follows hi, the rest for doubles. */
+    q->angle_rounding = q->period > 0 ? 2 * cr_location_float_step(v->model.lo[q->first_output],
+                                                                   v->model.hi[q->first_output])
+                                      : 0;
     q->is_binomial = cr_score_traits_of(s->score).two_valued;
     q->is_bounded = cr_score_traits_of(s->score).bounded;
     q->is_group_sequential = g->target_radius > 0 && m->row.supports & CR_SUPPORTS_GROUP_TEST;

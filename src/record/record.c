@@ -39,8 +39,9 @@ void cr_record_choose_pilot(cr_record *r, size_t samples)
 /* Wraps a value into [lo, hi), also after rounding to float. */
 static float wrap_to_float(double value, double lo, double hi)
 {
-    double t = fmod(value - lo, hi - lo);
-    if (t < 0) t += hi - lo;
+    const double turn = hi - lo;
+    double t = fmod(fmod(value, turn) - fmod(lo, turn), turn); /* exact for large values too */
+    if (t < 0) t += turn;
     float wrapped = (float)(lo + t);
     if ((double)wrapped >= hi) wrapped = (float)lo;
     return (double)wrapped < lo ? nextafterf(wrapped, INFINITY) : wrapped;

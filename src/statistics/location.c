@@ -17,6 +17,12 @@ double cr_location_wrap(double value, double origin, double period)
     return period > 0 && !(fabs(t) < 0.5 * period) ? remainder(t, period) : t;
 }
 
+double cr_location_float_step(double lo, double hi)
+{
+    const float far = (float)fmax(fabs(lo), fabs(hi));
+    return (double)nextafterf(far, INFINITY) - (double)far;
+}
+
 /* Value i, or NaN for a failed output. Real numbers ignore the origin. */
 static double value_at(const cr_values *values, size_t i)
 {

@@ -27,6 +27,8 @@ typedef void (*cr_location_score)(double t[CR_LOCATION_CHUNK], const void *setti
 
 /* Returns value - origin, wrapped into [-period/2, period/2] if period > 0. */
 double cr_location_wrap(double value, double origin, double period);
+/* Returns the largest distance of neighbouring floats between lo and hi. */
+double cr_location_float_step(double lo, double hi);
 
 /* Returns the number of values that have not failed. */
 size_t cr_location_count(const cr_values *values);

@@ -31,21 +31,29 @@ static double sign_on_line(const cr_score *s, double y)
     return above ? 1 : -1;
 }
 
-/* The difference t was rounded before it was wrapped. An output that is so near to an end that it
- * may lie beyond it counts as the least value. */
+/* The angle was rounded when it was recorded, and the difference t before it was wrapped. An output
+ * that is so near to an end that it may lie beyond it counts as the least value. */
 static double end_margin(const cr_score *s)
 {
-    return DBL_EPSILON * s->period;
+    return s->rounding + DBL_EPSILON * s->period;
+}
+
+/* Returns the least sine of all angles within the rounding of t + tolerance. */
+static double least_sine(const cr_score *s, double t)
+{
+    const double turns = CR_TWO_PI / s->period;
+    return fmax(-1, sin((t + s->tolerance) * turns) - s->rounding * turns);
 }
 
 static double circular_value(const cr_score *s, double t)
 {
     const double cut = s->branch_cut - end_margin(s);
     switch (s->kind) {
-    case CR_SCORE_SINE: return sin((t + s->tolerance) * (CR_TWO_PI / s->period));
+    case CR_SCORE_SINE: return least_sine(s, t);
     case CR_SCORE_ARC: return t >= end_margin(s) - s->arc && t <= cut ? 1 : -1;
     case CR_SCORE_SIGN: return t > end_margin(s) - s->tolerance && t < cut ? 1 : -1;
-    case CR_SCORE_HUBER: return fabs(t) < cut ? clip((t + s->tolerance) / s->width) : -1;
+    case CR_SCORE_HUBER:
+        return fabs(t) < cut ? clip((t + s->tolerance - s->rounding) / s->width) : -1;
     case CR_SCORE_OUTPUT: /* these are never on a circle */
     case CR_SCORE_LINEAR:
     case CR_SCORE_WITHIN:

@@ -367,6 +367,8 @@ def test_command_names_sets(models):
         assert {line["alternatives"] for line in lines} == {str(count)}
         assert {line["limiting_alternative"][:4] for line in lines} <= {"kind", "part", "no c"}
         assert all(0 < float(line["radius"]) < 0.5 for line in lines)
+    said(*common, "--any", "kind", "--rows", "0:1", "-o", "r.csv")  # values of the whole file
+    assert [line["alternatives"] for line in read("r.csv")] == ["2"]
     np.save("images.npy", PHOTO[:, :, :3].reshape(-1, 3))
     words = ("certify", "models.py:product", "images.npy", *ASKED, "-q", "--json")
     assert '"certified": 8' in said(*words, "--brightness", "-10%,25%")[0]

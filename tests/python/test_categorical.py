@@ -238,3 +238,38 @@ def test_the_command_says_it_once(models):
     assert said(*words, "--scale", "scale.npy")[1] == ""
     out, err = said("check", "models.py:product", "x.npy", "--sigma", ".1", status=1)
     assert "marks: -999 in many" in out and err == ""
+
+
+def in_pipelines():
+    """Models that treat the third feature as a category behind other steps, or in an ensemble."""
+    package("sklearn")
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import VotingRegressor
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    trees = of_scikit_learn()
+    encoded = make_column_transformer((OneHotEncoder(), [2]), remainder="passthrough")
+    yield make_pipeline(SimpleImputer(), "passthrough", trees)
+    several = VotingRegressor([("line", LinearRegression()), ("trees", trees)])
+    yield make_pipeline(StandardScaler(), several)
+    yield make_pipeline(SimpleImputer(), encoded, LinearRegression())
+
+
+def test_categories_behind_other_steps_get_no_noise():
+    for model in in_pipelines():
+        with pytest.warns(UserWarning, match=EXACT_BY_MODEL):
+            assert rows_of(model.fit(X, Y), X[:60], samples=100).scale.tolist() == [1, 1, 0]
+        with pytest.raises(ValueError, match=CATEGORIES):
+            Estimator(model, 3, 100)
+
+
+def test_steps_that_move_features_tell_nothing():
+    package("sklearn")
+    from sklearn.decomposition import PCA
+    from sklearn.pipeline import make_pipeline
+
+    model = make_pipeline(PCA(), of_scikit_learn()).fit(X, Y)
+    assert rows_of(model, X[:60], samples=100).scale is None

@@ -160,3 +160,37 @@ def test_what_is_not_known_is_null():
     said = json.loads(to_json(0.001, certificate=c))
     assert said["certificate"]["output_hi"] is None
     assert said["question"]["prediction"] is None
+
+
+# ---- float32
+def arrival(x):
+    return 1.7e9 + 30 * np.asarray(x[:, 0], np.float64)
+
+
+def test_outputs_that_float32_changes_are_refused():
+    X = np.array([[0.0], [1.0]], np.float32)
+    with pytest.warns(UserWarning, match="all rows failed"):
+        rows = rows_of(arrival, X, 1, 10, samples=300)
+    assert rows.radius.tolist() == [0, 0] and "more than 1% of 10:" in rows.errors[0, 0]
+    with certreg.Estimator(arrival, 1, 300, seed=1) as e:
+        with pytest.raises(CertregError, match="rounded to float32 .*1% of 10") as refused:
+            e.certify(X[0], 1, 300, 10)
+        assert refused.value.certificates[0].radius == 0
+        assert e.certify(X[0], 1, 300, 1e5).radius > 0  # of which it is less
+    moved = rows_of(lambda x: arrival(x) - 1.7e9, X, 1, 10, samples=300)
+    assert (moved.radius > 0).all() and (moved.radius < 1 / 3).all()
+
+
+def test_integers_that_float32_changes_are_refused():
+    X = np.array([[2**24 + 1, 3]])
+    with pytest.raises(ValueError, match="16777217 in a feature without noise, .* it 16777216"):
+        rows_of(lambda x: x[:, 1], X, scale=[0, 1])
+    with certreg.Estimator(lambda x: x[:, 1], 2, 100, scale=[0, 1]) as e:
+        with pytest.raises(ValueError, match="16777217 in a feature without noise"):
+            e.begin(X[0], 0.25)
+        e.begin(X[0] - 1, 0.25)
+
+
+def test_texts_in_arrays_are_refused():
+    with pytest.raises(TypeError, match="X must hold numbers, not texts"):
+        rows_of(lambda x: x[:, 0], np.array([[0.5, "02139"]], object))

@@ -383,6 +383,16 @@ def test_an_estimator_takes_rows_of_a_frame_as_certify_rows_does():
         assert e.draw(1, 2)["town"].tolist() == ["west"] * 2
 
 
+def test_a_row_of_its_own_has_the_codes_of_the_first_frame():
+    pandas = package("pandas")
+    frame = pandas.DataFrame({"a": [0.0, 1, 2], "k": pandas.Categorical(list("xyz"))})
+    row = pandas.DataFrame({"a": [1.0], "k": pandas.Categorical(["z"])})
+    with certreg.Estimator(lambda f: f["a"] + 10 * f["k"].cat.codes, frame, 100, seed=1) as e:
+        assert 20 < e.certify(row, 0.25, 100, 1.0).prediction < 22
+        with pytest.raises(ValueError, match="has 'w' in column 'k', which is no category"):
+            e.certify(row.assign(k=pandas.Categorical(["w"])), 0.25, 100, 1.0)
+
+
 def test_a_begin_that_fails_leaves_no_other_categories():
     frame, _ = houses(6)
     west = frame.iloc[[0]].assign(town="west")

@@ -413,3 +413,13 @@ def test_the_command_refuses(command, words, sentence):
 @parametrize("words", "--constant a=1", "--columns 0:1")
 def test_they_are_for_onnx_files(models, words):
     certify_refused("is for .onnx files; in file.py:name a function can supply", *words.split())
+
+
+def test_images_with_other_axes_are_refused(folder):
+    package("onnxruntime")
+    ends = [tensor(INPUT, "x", ["N", 3, 2, 2]), tensor(OUTPUT, "y", ["N", 3, 2, 2])]
+    f = OnnxModel(onnx_file("image.onnx", [node("Identity", ["x"], "y")], *ends))
+    images = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2)
+    np.testing.assert_array_equal(f(images.reshape(2, 12)), f(images))
+    with pytest.raises(ValueError, match=r"takes rows of shape \(3, 2, 2\), not \(2, 2, 3\)"):
+        f(images.transpose(0, 2, 3, 1))

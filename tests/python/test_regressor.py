@@ -321,3 +321,8 @@ def test_the_names_of_scikit_learn_reach_certify_rows():
 def test_a_classifier_is_refused():
     with pytest.raises(TypeError, match="classifier .LogisticRegression.*predict_proba"):
         SmoothedRegressor(LogisticRegression()).fit(X, Y > 0)
+
+
+def test_targets_that_float32_changes_are_refused():
+    with pytest.raises(ValueError, match="y is rounded to float32 by up to .*: subtract a"):
+        SmoothedRegressor().fit(X, Y + 1.7e9)

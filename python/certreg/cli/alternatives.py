@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from typing import Callable
+from typing import Callable, cast
 
 import numpy as np
 
@@ -18,9 +18,14 @@ _PER_CENT = re.compile(r"([+-]?[\d.]+)%")
 
 
 def alternatives_of(
-    given: argparse.Namespace, X: Frame, names: Names, remark: Callable[[str], object]
+    given: argparse.Namespace,
+    X: Frame,
+    names: Names,
+    whole: Callable[[], Frame],
+    remark: Callable[[str], object],
 ) -> list[ChangeSet] | None:
-    """The sets, about inputs with these names of features; None if no option names any."""
+    """The sets, about inputs with these names of features; None if no option names any. `whole`
+    returns all inputs of the file, of which X may be a part."""
 
     def column(text: str) -> int | str:
         if is_frame(X):
@@ -31,12 +36,21 @@ def alternatives_of(
             return int(text)
         raise Failure(f"there is no column {text!r}: give a name, or an index from 0")
 
-    found: list[ChangeSet] = [OneOf(column(text)) for text in given.any or ()]
+    def one_of(text: str) -> OneOf:
+        at = column(text)
+        if not given.rows or at not in (X.columns if is_frame(X) else range(X.shape[1])):
+            return OneOf(at)
+        every = whole()[at] if is_frame(X) else whole()[:, cast(int, at)]
+        if hasattr(every.dtype, "categories"):
+            return OneOf(at)
+        return OneOf(at, list(dict.fromkeys(every.tolist())), check=False)
+
+    found: list[ChangeSet] = [one_of(text) for text in given.any or ()]
     for text in given.at_most or ():
         count, colon, columns = text.partition(":")
         if not colon or not count.isdecimal():
             raise Failure(f"--at-most is {text!r}; it must be a number and columns, like 2:a,b,c")
-        found.append(AtMost(int(count), [column(part) for part in columns.split(",")]))
+        found.append(AtMost(int(count), [one_of(part) for part in columns.split(",")]))
     if given.brightness:
         lo, hi = _range(given.brightness)
         white = 1.0 if is_frame(X) or np.max(X) <= 1 else 255.0

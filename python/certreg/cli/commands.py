@@ -229,7 +229,8 @@ class Work(CommandInputs):
         self.function = denoised(self, self.function)
         sets = None
         if given.command == "certify":
-            sets = alternatives_of(given, self.X, self.features.names, self.remark)
+            names, whole = self.features.names, functools.partial(self.reference, "")
+            sets = alternatives_of(given, self.X, names, whole, self.remark)
         with self.failures(self.saved):
             options.update({} if sets is None else {"alternatives": sets})
             return certify_rows(
