@@ -463,7 +463,7 @@ class Evaluator(Handle):
                     "its outputs"
                 )
                 for i, each in enumerate(certificates):
-                    one = refused_certificate()
+                    one = S.Certificate.from_buffer_copy(refused_certificate())
                     one.status, one.sigma, one.noise_id = Status.OUT_OF_RANGE, c.sigma, c.noise_id
                     certificates[i] = one
                 raise CertregError(Status.OUT_OF_RANGE, text=text)
