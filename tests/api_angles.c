@@ -180,6 +180,21 @@ TEST_ROWS(angle_radius_accounts_for_the_rounding_to_float, coarse)
     ck_assert_int_eq(longest > 0, coarse[_i].provable);
 }
 
+/* As it wraps the outputs: 1e20 is 272 degrees. */
+TEST(angle_prediction_many_turns_away_is_wrapped_exactly)
+{
+    const int32_t kind = CERTREG_OUTPUT_ANGLE;
+    const double lo = 0, hi = 360, far_away = (double)1e20f;
+    double rate = 0;
+    certreg_model m = kit_model(steady, &rate, 1, 1);
+    m.kind = &kind, m.lo = &lo, m.hi = &hi;
+    const certreg_plan p = kit_plan(400);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 0.25, 0));
+    const certreg_question q = QUESTION(.tolerance = 5, .prediction = &far_away);
+    ck_assert_double_eq(kit_ask(e, 400, q).prediction, fmod(far_away, 360));
+}
+
 static const struct {
     double lo, hi;
 } far[] = {{1.7e9, 1.7e9 + 86400}, {1e8 + 1, 1e8 + 4}, {2460000.5, 2460001.5}};

@@ -31,9 +31,11 @@ TEST(pilot_samples_are_about_15_per_cent_and_leave_whole_blocks)
                          gap = fabs((double)pilot - 0.15 * n * n / (n + 20));
             if (blocks == 0 || max_samples < 4 * blocks) {
                 ck_assert_double_le(gap, 1);
-            } else {
+            } else if (gap > 1 || (max_samples - pilot) % blocks == 0) {
                 ck_assert_uint_eq((max_samples - pilot) % blocks, 0);
                 ck_assert_double_le(gap, 0.5 * (double)blocks + 1);
+            } else { /* whole blocks would leave less than half */
+                ck_assert_uint_lt((max_samples - 1) % blocks + 1, pilot / 2);
             }
         }
 }
@@ -46,6 +48,8 @@ TEST(pilot_samples_of_almost_nothing_leave_a_sample)
     ck_assert_uint_eq(cr_pilot_samples(3, 0), 1);
     ck_assert_uint_eq(cr_pilot_samples(4, 1), 1);
     ck_assert_uint_eq(cr_pilot_samples(10000, 64), 1488);
+    ck_assert_uint_eq(cr_pilot_samples(256, 64), 64);
+    ck_assert_uint_eq(cr_pilot_samples(261, 64), 36); /* not 5 */
     ck_assert_uint_lt(cr_pilot_samples(SIZE_MAX, 64), SIZE_MAX);
 }
 

@@ -46,7 +46,8 @@ typedef struct certreg_bounds {
  *  are bounds of a score, not of the output: LOWER is u = s(f - prediction +
  *  tolerance), UPPER is u = s(prediction + tolerance - f), with s the sign, Huber's
  *  function or the identity, and T stays on that side while E u > 0 (with serving:
- *  while E u exceeds the threshold for fresh samples). About the true mean both sides
+ *  while E u exceeds the threshold for fresh samples). For an angle u is less by what
+ *  the rounding of recorded angles may change. About the true mean both sides
  *  have the bounds of the output itself. A trimmed mean and a ball have one score for
  *  both sides, 1 if an output is near the prediction and otherwise -1. For a vector
  *  they are the bounds of the direction that limits it. If CERTREG_CONSTRAINT_LAW

@@ -14,7 +14,8 @@ static double wrap(cr_view *v, const cr_question *q, double value)
 {
     const double period = q->period;
     if (!(period > 0) || isnan(value)) return value;
-    const double lo = v->model.lo[q->given.output], t = fmod(value - lo, period);
+    const double lo = v->model.lo[q->given.output],
+                 t = fmod(fmod(value, period) - fmod(lo, period), period);
     const double wrapped = lo + (t < 0 ? t + period : t);
     return wrapped < v->model.hi[q->given.output] ? wrapped : lo;
 }
@@ -52,7 +53,10 @@ static double choose_number(cr_view *v, const cr_question *q)
     const int balances = q->statistic->prediction == CR_PREDICT_BALANCED && !q->method->published &&
                          !(q->given.at_radius > 0);
     if (q->statistic->prediction == CR_PREDICT_NOISE_FREE) return wrap(v, q, noise_free);
-    if (!balances) return statistic_of_pilot(v, q);
+    if (!balances) {
+        const double statistic = statistic_of_pilot(v, q);
+        return v->deadline->expired ? NAN : statistic;
+    }
     const cr_values values = {.y = cr_view_output_ptr(v, 1, q->given.output),
                               .count = noisy,
                               .stride = v->model.outputs,

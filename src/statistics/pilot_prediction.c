@@ -21,8 +21,9 @@ size_t cr_pilot_samples(size_t max_samples, size_t blocks)
     /* The smallest pilot that leaves whole blocks. */
     const size_t min_pilot = (max_samples - 1) % blocks + 1;
     if (rounded <= min_pilot) return min_pilot;
-    /* The nearest of least, least + blocks, ... */
-    return min_pilot + (rounded - min_pilot + blocks / 2) / blocks * blocks;
+    /* The nearest of least, least + blocks, ...; not one that is far too small to predict. */
+    const size_t nearest = min_pilot + (rounded - min_pilot + blocks / 2) / blocks * blocks;
+    return nearest < rounded / 2 ? rounded : nearest;
 }
 
 typedef struct dead_zone {
