@@ -14,6 +14,7 @@ parts=(
     'valgrind make check-valgrind'
     'threads make check-thread'
     'paths make check-paths'
+    'heavy make check-heavy'
     'arm make check-arm'
     'platforms make check-platforms'
     'misses make check-misses SECONDS=480'

@@ -13,7 +13,7 @@ slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_
 in_cpp   := $(OBJ)/tests/api_cpp
 fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
-.PHONY: test check check-fast check-all check-sanitize check-valgrind sanitized interface
+.PHONY: test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized interface
 run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,$(CXX))' \
     PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) HARDENED='$(hardened)' \
     REPLAYS='$(replays)' bash tests/run.sh
@@ -42,10 +42,13 @@ check-fast: ## Build and run the tests that take seconds, less than a minute
 # Python tests once more, with the optional packages, those of the wheel and of executors.
 interface: $(OBJ)/libcertreg.so ## Record the C interface in tests/abi/interface.txt
 	@python3 tests/abi.py $< write
-check-all: private PYTHON = $(abspath $(wildcard $(venv)/bin/python))
-check-all: check ## Run check, check-paths, check-arm, tests of the wheel, tarball, Python packages
+check-all: check ## Run check, check-paths, check-arm and check-heavy
 	@$(MAKE) --no-print-directory check-paths
 	@$(MAKE) --no-print-directory check-arm
+	@$(MAKE) --no-print-directory check-heavy
+check-heavy: private PYTHON = $(abspath $(wildcard $(venv)/bin/python))
+check-heavy: all $$(tested) $$(beside)
+check-heavy: ## Test the wheel, the archives, and Python with the optional packages of deps-all
 	@MODE=heavy $(run_tests)
 
 # $(call whole,NAME): ends a recipe unless the variable is a whole number from 1 on.

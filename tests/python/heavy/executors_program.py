@@ -25,7 +25,7 @@ def slow(x):
 
 
 def ends_at_row_7(x):
-    if np.allclose(x.mean(axis=0), X[7], atol=0.1):
+    if (x == X[7]).all(axis=1).any():  # sample 0 has no noise
         os._exit(9)
     return model(x)
 

@@ -15,7 +15,7 @@ import pytest
 
 import executors_program as program
 from kit import environment, package, parametrize
-from certreg import RowsError, certify_rows
+from certreg import Options, RowsError, certify_rows
 
 HERE = pathlib.Path(__file__).parent
 BOTH = parametrize("how", "dask", "mpi")
@@ -72,7 +72,7 @@ def test_a_killed_program_goes_on(folder, whole, how):
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert 0 < len(table("rows.sqlite")) < len(whole[0]), "it was killed too late"
+    assert 0 < len(table("rows.sqlite")) < len(whole[1]), "it was killed too late"
     ends_well(how, whole)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)  # processes that survived SIGKILL
@@ -106,7 +106,7 @@ def test_dask_skips_a_row_that_ends_its_process(folder, whole):
             how = dict(program.HOW, jobs=executor, resume="rows.sqlite")
             with pytest.raises(RowsError, match="row 7: two processes ended"):
                 certify_rows(*ask, **how)
-            rows = certify_rows(*ask, **how, on_crash="skip")
+            rows = certify_rows(*ask, **how, options=Options(on_crash="skip"))
     assert {row for row, _ in rows.errors} == {7}
     others = [row for row in range(len(rows)) if row != 7]
     wanted = whole[0].certificates[others]
