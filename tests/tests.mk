@@ -13,7 +13,8 @@ slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_
 in_cpp   := $(OBJ)/tests/api_cpp
 fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
-.PHONY: test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized interface
+.PHONY: test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized \
+    interface
 run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,$(CXX))' \
     PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) HARDENED='$(hardened)' \
     REPLAYS='$(replays)' bash tests/run.sh
