@@ -99,7 +99,8 @@ def _of_ensemble(owner: Any) -> Mapping[int, str]:
     members: Any = getattr(owner, "estimators_", ())
     order = list(range(getattr(owner, "n_features_in_", 0)))
     places: Any = getattr(owner, "estimators_features_", None)
-    for i, member in enumerate(np.ravel(np.asarray(members, object))):
+    # An array would be made of the members of members, which are sequences.
+    for i, member in enumerate(np.ravel(members) if isinstance(members, np.ndarray) else members):
         if places is None or list(places[i]) == order:
             kinds.update(_kinds(member))
     return kinds

@@ -12,12 +12,10 @@
 /* Wraps an angle into [lo, hi) of its output. The mean takes angles as numbers. */
 static double wrap(cr_view *v, const cr_question *q, double value)
 {
-    const double period = q->period;
-    if (!(period > 0) || isnan(value)) return value;
-    const double lo = v->model.lo[q->given.output],
-                 t = fmod(fmod(value, period) - fmod(lo, period), period);
-    const double wrapped = lo + (t < 0 ? t + period : t);
-    return wrapped < v->model.hi[q->given.output] ? wrapped : lo;
+    if (!(q->period > 0) || isnan(value)) return value;
+    const double lo = v->model.lo[q->given.output], hi = v->model.hi[q->given.output],
+                 wrapped = cr_location_into_turn(value, lo, hi);
+    return wrapped < hi ? wrapped : lo;
 }
 
 /* Returns the statistic of `count` recorded samples from `first` on. A circle is cut opposite
@@ -42,29 +40,31 @@ static double statistic_of_pilot(cr_view *v, const cr_question *q)
     return isnan(theta) ? (double)cr_view_value(v, 0, (size_t)q->given.output) : theta;
 }
 
+/* Returns the point that balances both tails. */
+static double balance_of_pilot(cr_view *v, const cr_question *q, double noise_free)
+{
+    const cr_values values = {.y = cr_view_output_ptr(v, 1, q->given.output),
+                              .count = v->pilot - 1,
+                              .stride = v->model.outputs,
+                              .period = q->period,
+                              .deadline = v->deadline};
+    return wrap(v, q,
+                cr_pilot_prediction(&values, q->given.tolerance,
+                                    (size_t)cr_query_log_max_samples(v), noise_free));
+}
+
 /* The mean's certificate is best about the mean; the median's and Huber's about the point that
  * balances both tails. Output bounds have one prediction for all tolerances. Only the pilot may be
  * used, not even the number of samples, which may depend on the outputs. After the deadline it is
  * NaN. */
 static double choose_number(cr_view *v, const cr_question *q)
 {
-    const size_t noisy = v->pilot - 1;
     const double noise_free = (double)cr_view_value(v, 0, (size_t)q->given.output);
     const int balances = q->statistic->prediction == CR_PREDICT_BALANCED && !q->method->published &&
                          !(q->given.at_radius > 0);
     if (q->statistic->prediction == CR_PREDICT_NOISE_FREE) return wrap(v, q, noise_free);
-    if (!balances) {
-        const double statistic = statistic_of_pilot(v, q);
-        return v->deadline->expired ? NAN : statistic;
-    }
-    const cr_values values = {.y = cr_view_output_ptr(v, 1, q->given.output),
-                              .count = noisy,
-                              .stride = v->model.outputs,
-                              .period = q->period,
-                              .deadline = v->deadline};
-    const double found = cr_pilot_prediction(&values, q->given.tolerance,
-                                             (size_t)cr_query_log_max_samples(v), noise_free);
-    return v->deadline->expired ? NAN : wrap(v, q, found);
+    const double found = balances ? balance_of_pilot(v, q, noise_free) : statistic_of_pilot(v, q);
+    return v->deadline->expired ? NAN : found;
 }
 
 /* ---- the prediction of a vector */

@@ -1,6 +1,7 @@
 /* The record: one float per sample and output. Missing and failed outputs are NaN patterns of our
  * own, so that the record costs four bytes per output and nothing else. */
 #include "record/record.h"
+#include "statistics/location.h"
 #include "statistics/pilot_prediction.h"
 #include "base/bytes.h"
 #include "base/constants.h"
@@ -39,10 +40,7 @@ void cr_record_choose_pilot(cr_record *r, size_t samples)
 /* Wraps a value into [lo, hi), also after rounding to float. */
 static float wrap_to_float(double value, double lo, double hi)
 {
-    const double turn = hi - lo;
-    double t = fmod(fmod(value, turn) - fmod(lo, turn), turn); /* exact for large values too */
-    if (t < 0) t += turn;
-    float wrapped = (float)(lo + t);
+    float wrapped = (float)cr_location_into_turn(value, lo, hi);
     if ((double)wrapped >= hi) wrapped = (float)lo;
     return (double)wrapped < lo ? nextafterf(wrapped, INFINITY) : wrapped;
 }

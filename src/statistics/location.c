@@ -17,6 +17,12 @@ double cr_location_wrap(double value, double origin, double period)
     return period > 0 && !(fabs(t) < 0.5 * period) ? remainder(t, period) : t;
 }
 
+double cr_location_into_turn(double value, double lo, double hi)
+{
+    const double turn = hi - lo, t = fmod(fmod(value, turn) - fmod(lo, turn), turn);
+    return lo + (t < 0 ? t + turn : t);
+}
+
 double cr_location_float_step(double lo, double hi)
 {
     const float far = (float)fmax(fabs(lo), fabs(hi));

@@ -27,6 +27,9 @@ typedef void (*cr_location_score)(double t[CR_LOCATION_CHUNK], const void *setti
 
 /* Returns value - origin, wrapped into [-period/2, period/2] if period > 0. */
 double cr_location_wrap(double value, double origin, double period);
+/* Returns the value wrapped into the turn from lo to hi, exactly for large values too. It may round
+ * to hi. */
+double cr_location_into_turn(double value, double lo, double hi);
 /* Returns the largest distance of neighbouring floats between lo and hi. */
 double cr_location_float_step(double lo, double hi);
 
