@@ -45,8 +45,9 @@ git -C "$clone" checkout -q .
 tell 'a development version is not released' \
     release 'certreg.h says that this version is in development' \
     '1,9s/\(Version [0-9.]*\).*/\1-dev/' include/certreg/certreg.h
+sed -i '1,9s/-dev$//' "$clone/include/certreg/certreg.h"
 tell 'nor one that the changelog lacks' release 'CHANGELOG.md has no heading [' \
-    '1,9s/-dev$//' include/certreg/certreg.h
+    '7,20s/^## .*/## [Unreleased]/' CHANGELOG.md
 number=${release#libcertreg-}
 tell 'nor a tree with changes' release 'only what is committed is released' \
     "7,20s/^## .*/## [$number]/" CHANGELOG.md
