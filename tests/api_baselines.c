@@ -127,6 +127,19 @@ TEST(baselines_count_an_angle_near_the_end_as_out)
     ck_assert_double_gt(radius_with(&r, kit_question(10.21), 0.2), 0);
 }
 
+/* The angle is below 180, but its float is 180 and counts as -180: on which side of the cut it is
+ * cannot be told. So the median of 120, 0 and such angles need not be near 0. */
+TEST(baselines_count_an_angle_near_the_cut_as_out)
+{
+    static const double turn[] = {-180, 180};
+    record r = with_last(CERTREG_OUTPUT_ANGLE, 0, 0);
+    r.lo = turn, r.hi = turn + 1;
+    for (size_t i = 1; i < COUNT; i += 4) r.y[i] = 120, r.y[i + 1] = (float)(180 - 1e-7);
+    ck_assert_double_eq(radius_with(&r, baseline(CERTREG_STATISTIC_MEDIAN, 6), 0), 0);
+    for (size_t i = 2; i < COUNT; i += 4) r.y[i] = -179; /* below 0, as 120 is above */
+    ck_assert_double_gt(radius_with(&r, baseline(CERTREG_STATISTIC_MEDIAN, 6), 0), 0);
+}
+
 /* As their promises are. */
 TEST(baselines_cut_estimates_opposite_the_prediction)
 {

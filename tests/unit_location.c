@@ -66,6 +66,21 @@ TEST(location_huber_lies_between_median_and_mean)
     ck_assert_double_eq_tol(cr_location_huber(&other, 2), 9.5 / 4, 1e-9);
 }
 
+/* Halvings of the whole range end far from the root. */
+TEST_TIMES(location_huber_is_exact_beside_huge_values, 3)
+{
+    const float huge[] = {1e14f, 1e30f, -FLT_MAX};
+    float y[101];
+    for (int i = 0; i < 101; i++) y[i] = i % 2 ? 0.01f : -0.01f;
+    y[100] = huge[_i];
+    const cr_values values = {.y = y, .count = 101, .stride = 1};
+    const double root = 0.02 / 100 * (_i < 2 ? 1 : -1); /* -100 theta / 0.02 + or - 1 = 0 */
+    ck_assert_double_eq_tol(cr_location_huber(&values, 0.02), root, 1e-9);
+    y[99] = y[100]; /* an even number of values, the middle ones of which are equal */
+    const cr_values even = {.y = y, .count = 100, .stride = 1};
+    ck_assert_double_lt(fabs(cr_location_huber(&even, 0.02)), 0.01);
+}
+
 static void sign_of(double t[CR_LOCATION_CHUNK], const void *setting)
 {
     (void)setting;

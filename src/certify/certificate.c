@@ -81,6 +81,9 @@ void cr_certificate_fill(cr_view *v, const cr_evaluation *e, const cr_condition_
         return;
     c->output_lo = c->prediction - c->tolerance;
     c->output_hi = c->prediction + c->tolerance;
+    if (q->statistic->score == CR_SCORE_SIGN && !(q->period > 0)) return; /* compared with these */
+    c->output_lo = nextafter(c->output_lo, -INFINITY);
+    c->output_hi = nextafter(c->output_hi, INFINITY);
 }
 
 void cr_certificate_write_empty(cr_view *v, certreg_status status, int stop, size_t count,

@@ -111,8 +111,8 @@ static certreg_status bounds_of_tolerances(const cr_context *w, cr_evaluation *e
         const certreg_status status = try_tolerance(w, e, tolerance, &proved);
         if (status) return status;
         if (!proved) break;
-        *from = e->conditions.prediction - tolerance;
-        *to = e->conditions.prediction + tolerance;
+        *from = nextafter(e->conditions.prediction - tolerance, -INFINITY);
+        *to = nextafter(e->conditions.prediction + tolerance, INFINITY);
     }
     return CERTREG_OK;
 }

@@ -158,7 +158,7 @@ static void set_conditions_with(cr_view *v, cr_conditions *conditions, const ang
         add(v, conditions, &s, 0, q->given.serving_failure_rate);
         return;
     }
-    s.branch_cut = test ? (0.5 - test->near) * s.period : s.period;
+    s.branch_cut = (0.5 - (test ? test->near : 0)) * s.period;
     for (s.side = -1; s.side <= 1; s.side += 2) {
         s.required_probability = s.side > 0 ? 1 - level : level;
         add(v, conditions, &s, 0, part.side * rate);

@@ -8,7 +8,8 @@
 
 #define MAX_BISECTIONS 48 /* of a bracket */
 #define MAX_SECANTS 24
-#define FLAT_SUM 1e-13 /* a sum of scores this small per value is zero up to rounding */
+#define LONG_RANGE 0x1p20 /* widths: the halvings of a shorter one end within 2^-28 widths */
+#define FLAT_SUM 1e-13    /* a sum of scores this small per value is zero up to rounding */
 
 double cr_location_wrap(double value, double origin, double period)
 {
@@ -248,6 +249,14 @@ double cr_location_huber(const cr_values *values, double width)
             max_value = chunk[k] > max_value ? chunk[k] : max_value;
         }
     if (!(min_value <= max_value) || !(width > 0)) return NAN;
+    /* At a distance of `width` from the middle values half of the scores are at their end, so that
+     * the sum has changed its sign. Halvings of a range that outliers make long would end far from
+     * the root. */
+    if (max_value - min_value > LONG_RANGE * width) {
+        const size_t count = cr_location_count(values);
+        min_value = fmax(min_value, cr_location_order(values, (count - 1) / 2) - width);
+        max_value = fmin(max_value, cr_location_order(values, count / 2) + width);
+    }
     return cr_location_root(values, huber_score, &width, min_value, max_value);
 }
 
