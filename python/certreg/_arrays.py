@@ -13,7 +13,7 @@ from . import _structs as S
 from . import _dlpack
 from ._arguments import abbreviated, path_of
 from ._optional import of_class
-from ._types import DType, Function, Path, Shape
+from ._types import DType, Function, Path, Shape, Turns
 from .constants import Output, Status
 
 Value = TypeVar("Value", bound=Any)
@@ -116,6 +116,18 @@ class Memory:
 def columns_of(outputs: int, kind: np.ndarray | None) -> int:
     """The number of columns of a model: one for each output, and two for an ANGLE_PAIR."""
     return outputs + (0 if kind is None else int(np.sum(kind == Output.ANGLE_PAIR)))
+
+
+def turns_of(kind: np.ndarray | None, lo: np.ndarray | None, hi: np.ndarray | None) -> Turns:
+    """The turns of the outputs of kind ANGLE, by default from -pi to pi."""
+    turns, column = [], 0
+    for i, one in enumerate(() if kind is None else kind):
+        if one == Output.ANGLE:
+            first = -math.pi if lo is None or not math.isfinite(lo[i]) else float(lo[i])
+            last = math.pi if hi is None or not math.isfinite(hi[i]) else float(hi[i])
+            turns.append((column, first, last))
+        column += 2 if one == Output.ANGLE_PAIR else 1
+    return turns
 
 
 def inputs_of(X: object) -> np.ndarray:
@@ -291,16 +303,16 @@ def call_on_the_host(
     shape: Shape,
     memory: Memory,
     restore: Callable[[np.ndarray], None],
-) -> float:
+    turns: Turns,
+) -> None:
     """Calls the model with the rows of the batch that are needed, after restore(rows), and stores
-    what it returns. Returns the largest rounding error."""
+    what it returns."""
     first, rows, count, columns = batch.used_first, batch.rows, batch.used_count, batch.columns
     x = memory.array(batch.x, (rows, *shape))[first : first + count]
     restore(x)
     x.flags.writeable = False
     y = memory.array(batch.y, (rows, columns))[first : first + count]
-    y[...], lost = rounded(outputs_of(model, x, columns))
-    return lost
+    y[...] = outputs_in_float32(outputs_of(model, x, columns), turns)
 
 
 def shared_rows(batch: int, inputs: int, frames: bool = False) -> int:
@@ -323,13 +335,17 @@ def in_pieces(call: Callable[[Value], Value], rows: Value, join: Callable[..., V
     return join([call(rows[at : at + PIECE]) for at in range(0, len(rows), PIECE)])
 
 
-def rounded(outputs: np.ndarray) -> tuple[np.ndarray, float]:
-    """Outputs as float32, and the largest rounding error of those that are finite."""
-    y = np.ascontiguousarray(outputs, np.float32)
-    if outputs.dtype.kind not in "fiu" or np.can_cast(outputs.dtype, np.float32):
-        return y, 0.0
-    known = np.isfinite(y)
-    return y, float(np.max(np.abs(outputs[known] - y[known].astype(np.float64)), initial=0))
+def outputs_in_float32(outputs: np.ndarray, turns: Turns) -> np.ndarray:
+    """Outputs of shape (rows, columns) as float32. Angles beyond their turn [lo, hi) are moved into
+    it first, since float32 would round them more coarsely."""
+    if turns and outputs.dtype != np.float32:
+        outputs = outputs.astype(np.float64)
+        for column, lo, hi in turns:
+            angles, turn = outputs[:, column], hi - lo
+            beyond = np.isfinite(angles) & ((angles < lo) | (angles > hi))
+            moved = np.remainder(angles[beyond], turn)
+            angles[beyond] = moved + turn * np.ceil((lo - moved) / turn)
+    return np.ascontiguousarray(outputs, np.float32)
 
 
 def outputs_of(model: Function, x: np.ndarray, columns: int) -> np.ndarray:

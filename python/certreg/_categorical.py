@@ -49,6 +49,7 @@ _OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], dict[int, str]]], ...] = (
 _ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")  # of categories
 _IN_PLACE = (  # steps that pass on feature j as feature j
     ("sklearn.impute", ("SimpleImputer", "KNNImputer")),
+    ("sklearn.impute._iterative", ("IterativeImputer",)),
     (
         "sklearn.preprocessing",
         ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "QuantileTransformer",
@@ -63,8 +64,11 @@ def _kinds(owner: object) -> Mapping[int, str]:
     for module, name, kinds in _OF_PACKAGES:
         if of_class(owner, module, name):
             return kinds(owner)
+    for name in _INSIDE:
+        if hasattr(owner, name):
+            return _kinds(owner_of(getattr(owner, name)))
     if of_class(owner, "sklearn.pipeline", "Pipeline"):
-        return _of_pipeline([step for _, step in cast(Any, owner).steps])
+        return _of_pipeline(_steps(owner))
     if of_class(owner, "sklearn.compose", "ColumnTransformer"):
         return _encoded(owner)
     if any(of_class(owner, "sklearn.preprocessing", name) for name in _ENCODERS):
@@ -75,49 +79,87 @@ def _kinds(owner: object) -> Mapping[int, str]:
     return _of_ensemble(owner)
 
 
-def _of_pipeline(steps: Sequence[Any]) -> Mapping[int, str]:
-    """The kinds for the first step, or for the next one if the first leaves features in place."""
-    for step, behind in zip(steps, [*steps[1:], None]):
-        found = {} if isinstance(step, str) else _kinds(step)
-        if found or not _keeps_places(step, behind):
-            return found
-    return {}
+def _steps(pipeline: Any) -> list[Any]:
+    return [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
 
 
-def _keeps_places(step: Any, behind: Any) -> bool:
-    """Returns True if a step passes on feature j as feature j."""
-    if step == "passthrough":
-        return True
-    known = any(of_class(step, module, name) for module, names in _IN_PLACE for name in names)
-    counts = [getattr(one, "n_features_in_", None) for one in (step, behind)]
-    return known and (counts[1] is None or counts[0] == counts[1])
+def _of_pipeline(steps: Sequence[Any]) -> dict[int, str]:
+    """The kinds for the first step, and those for the next ones of the features that it passes
+    on."""
+    if not steps:
+        return {}
+    kinds = _of_pipeline(steps[1:])
+    places = _places(steps[0]) if kinds else []
+    behind = {places[j]: kind for j, kind in kinds.items() if j < len(places)}
+    found = {j: kind for j, kind in behind.items() if j is not None}
+    return {**found, **_kinds(steps[0])}
+
+
+def _places(step: Any) -> list[int | None]:
+    """For each feature that a fitted step returns, up to the last one that it passes on, the
+    feature that it is; None if it is no feature, but made of some."""
+    if of_class(step, "sklearn.pipeline", "Pipeline"):
+        places: list[int | None] = list(range(step.n_features_in_))
+        for inner in _steps(step):
+            places = [None if j is None or j >= len(places) else places[j] for j in _places(inner)]
+        return places
+    if of_class(step, "sklearn.compose", "ColumnTransformer"):
+        return _places_of_columns(step)
+    if not any(of_class(step, module, name) for module, names in _IN_PLACE for name in names):
+        return []
+    try:
+        given = list(getattr(step, "feature_names_in_", ()))
+        given = given or [f"x{j}" for j in range(step.n_features_in_)]
+        return [given.index(n) if n in given else None for n in step.get_feature_names_out()]
+    except (AttributeError, ValueError):  # not fitted, or an older scikit-learn
+        return []
+
+
+def _places_of_columns(transformer: Any) -> list[int | None]:
+    """_places of a ColumnTransformer."""
+    found: dict[int, int | None] = {}
+    for name, step, which in getattr(transformer, "transformers_", ()):
+        columns = _columns_of(transformer, which)
+        plain = step == "passthrough" or getattr(step, "func", step) is None  # FunctionTransformer
+        places = range(len(columns)) if plain else _places(step)
+        passed = [None if j is None else columns[j] for j in places]
+        found.update(enumerate(passed, getattr(transformer, "output_indices_")[name].start))
+    return [found.get(j) for j in range(max(found, default=-1) + 1)]
 
 
 def _of_ensemble(owner: Any) -> Mapping[int, str]:
-    """The kinds for the members of an ensemble of scikit-learn that get all features in order."""
+    """The kinds for the members of an ensemble of scikit-learn."""
     kinds: dict[int, str] = {}
     members: Any = getattr(owner, "estimators_", ())
-    order = list(range(getattr(owner, "n_features_in_", 0)))
-    places: Any = getattr(owner, "estimators_features_", None)
+    order = range(getattr(owner, "n_features_in_", 0))
+    places: Any = getattr(owner, "estimators_features_", None)  # of each member
     # An array would be made of the members of members, which are sequences.
     for i, member in enumerate(np.ravel(members) if isinstance(members, np.ndarray) else members):
-        if places is None or list(places[i]) == order:
-            kinds.update(_kinds(member))
+        own = order if places is None else places[i]
+        kinds.update((int(own[j]), kind) for j, kind in _kinds(member).items() if j < len(own))
     return kinds
+
+
+def _columns_of(transformer: Any, which: Any) -> list[int]:
+    """The indices of the columns that a ColumnTransformer names."""
+    names = list(getattr(transformer, "feature_names_in_", []))
+    some: Any = [which] if isinstance(which, (str, int)) else which
+    if isinstance(some, slice) and any(isinstance(end, str) for end in (some.start, some.stop)):
+        ends = names.index(some.start) if some.start else 0, names.index(some.stop) + 1
+        some = slice(*ends)
+    if not isinstance(some, slice) and any(isinstance(name, str) for name in some):
+        some = [names.index(name) for name in some]
+    places: list[int] = np.arange(transformer.n_features_in_)[some].tolist()
+    return places
 
 
 def _encoded(transformer: Any) -> dict[int, str]:
     """The features that a fitted ColumnTransformer passes to an encoder of categories."""
-    names = list(getattr(transformer, "feature_names_in_", []))
     kinds: dict[int, str] = {}
     for _, step, which in getattr(transformer, "transformers_", ()):
         steps = [s for _, s in step.steps] if hasattr(step, "steps") else [step]
         if any(of_class(s, "sklearn.preprocessing", name) for s in steps for name in _ENCODERS):
-            some: Any = [which] if isinstance(which, (str, int)) else which
-            if not isinstance(some, slice) and any(isinstance(name, str) for name in some):
-                some = [names.index(name) for name in some]
-            places = np.arange(transformer.n_features_in_)[some]
-            kinds.update((int(j), "categories") for j in places)
+            kinds.update((j, "categories") for j in _columns_of(transformer, which))
     return kinds
 
 

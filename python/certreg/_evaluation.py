@@ -24,7 +24,7 @@ from ._types import Inputs, Model, Names, Shape
 from .alternatives import Alternatives, ChangeSet, Space
 from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side, Status
 from .denoised import check_sigmas
-from .errors import CertregError, ModelWarning
+from .errors import CertregError, ModelWarning, StepError
 from .frames import Columns, FrameLayout, check_exact, rows_of
 from .questions import Asked, Question, question_of, structs_of
 from .results import Bounds, Certificate, Forecast, Run, refused_certificate
@@ -32,6 +32,11 @@ from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 Answers: TypeAlias = Any  # a Certificate for one question, or a list for several
 Values: TypeAlias = Any  # a float, or an array if the question is about a vector
 FlatInput = tuple[np.ndarray, FrameLayout | None]
+
+
+def _step(values: Any) -> Any:
+    """The distances of neighbouring float32 numbers at these values."""
+    return np.spacing(np.abs(values).astype(np.float32)).astype(np.float64)
 
 
 class Evaluator(Handle):
@@ -46,7 +51,6 @@ class Evaluator(Handle):
     _categorical: CategoricalFeatures | None = None  # of the model
     _unchecked = False  # if the model has to be checked at the next input
     _missing: list[MissingCells]  # of the input that has begun; the model is never called before
-    _lost: list[float]  # the largest rounding error of an output of this input, by float32
     _noisy: np.ndarray | None  # True for each feature with noise; None: no cell may be missing
     _whole = 0  # rows of every call, of a model that takes no fewer
     _unused_noise = 0  # greater than every noise id that was used
@@ -318,7 +322,7 @@ class Evaluator(Handle):
 
         def call(e: C.c_void_p, *structs: object) -> int:
             self._set_layout(layout)
-            self._missing[:], self._lost[0] = [cells], 0.0
+            self._missing[:] = [cells]
             given = (z.ctypes.data, levels.ctypes.data, len(levels), self._noise(noise_id))
             return int(lib.certreg_certify_sigmas(e, *given, total, *structs))
 
@@ -348,7 +352,7 @@ class Evaluator(Handle):
         def call(e: C.c_void_p, structs: object, count: object, out: object) -> int:
             return int(lib.certreg_output_bounds(e, total, structs, count, radius, out))
 
-        certificates = self._certificates(questions, 1, call)
+        certificates = self._certificates(questions, 1, call, radius=radius)
         return certificates[0] if len(questions) == 1 else certificates
 
     def _certificates(
@@ -357,9 +361,11 @@ class Evaluator(Handle):
         times: int,
         call: Callable[..., int],
         cells: MissingCells | None = None,
+        radius: float | None = None,
     ) -> list[Certificate]:
         """Makes a call(estimator, questions, their number, certificates) of the library. Returns
-        the certificates, `times` for each question. `cells`: of the input that the call begins."""
+        the certificates, `times` for each question. `cells`: of the input that the call begins.
+        `radius`: of output bounds."""
         structs = structs_of([question_of(question) for question in questions])
         if not questions or not times:
             raise ValueError("no question or no noise level is given: give at least one of each")
@@ -369,7 +375,7 @@ class Evaluator(Handle):
         out = (S.Certificate * times)(*[refused_certificate()] * times)
         try:
             self._called(call, structs, len(questions), out, around=self._callbacks)
-            self._check_rounding(out)
+            self._account_for_float32(structs, out, radius)
         except CertregError as error:
             error.certificates = [Certificate._of(c) for c in out]
             raise
@@ -389,7 +395,6 @@ class Evaluator(Handle):
         cells = self._missing_in(z)
         self._set_layout(layout)
         self._missing.clear()  # an exception, such as Ctrl-C, must leave no cells of another input
-        self._lost[0] = 0.0
         self._call("begin_level", cells.filled(z).ctypes.data, sigma, noise_id, level)
         self._missing.append(cells)
         if self._unchecked:
@@ -448,25 +453,46 @@ class Evaluator(Handle):
         else:
             bounds = lib.certreg_output_bounds
             self._called(bounds, *given, radius, C.byref(first), around=self._callbacks)
-        self._check_rounding((S.Certificate * len(questions)).from_address(C.addressof(first)))
+        several = (S.Certificate * len(questions)).from_address(C.addressof(first))
+        self._account_for_float32(questions, several, radius)
 
-    def _check_rounding(self, certificates: "C.Array[S.Certificate]") -> None:
-        """Raises CertregError, and empties the certificates, if float32 changed an output by more
-        than 1% of a tolerance, or of the half of an interval."""
-        for c in certificates:
-            width = c.output_hi - c.output_lo
-            half = width / 2 if math.isfinite(width) else c.tolerance
-            if c.radius > 0 and 0 < half < 100 * self._lost[0]:
-                text = (
-                    f"outputs of the model are rounded to float32 by up to {self._lost[0]:.3g}, "
-                    f"more than 1% of {half:.6g}: have it return the distance from a constant near "
-                    "its outputs"
-                )
-                for i, each in enumerate(certificates):
-                    one = S.Certificate.from_buffer_copy(refused_certificate())
-                    one.status, one.sigma, one.noise_id = Status.OUT_OF_RANGE, c.sigma, c.noise_id
-                    certificates[i] = one
-                raise CertregError(Status.OUT_OF_RANGE, text=text)
+    def _account_for_float32(
+        self,
+        questions: "C.Array[S.Question]",
+        certificates: "C.Array[S.Certificate]",
+        radius: float | None,
+    ) -> None:
+        """Accounts for outputs that were rounded when they were recorded. Widens output bounds by
+        half a step of float32. Empties a certificate, and raises StepError, if half a step at the
+        prediction is more than 1% of the tolerance."""
+        refused = None
+        for i, c in enumerate(certificates):
+            if radius is not None:
+                if math.isfinite(c.output_lo):
+                    c.output_lo -= _step(c.output_lo) / 2
+                if math.isfinite(c.output_hi):
+                    c.output_hi += _step(c.output_hi) / 2
+                continue
+            if not c.radius > 0:
+                continue
+            values = np.array([c.prediction])
+            if math.isnan(c.prediction):  # of a vector
+                values = np.zeros(self.outputs)
+                question = C.byref(questions[i % len(questions)])
+                self._call("prediction", question, values.ctypes.data_as(C.POINTER(f64)))
+            step = float(np.linalg.norm(_step(values + np.copysign(c.tolerance, values))))
+            if c.tolerance >= 50 * step:
+                continue
+            refused = StepError(
+                f"outputs are recorded as float32, which has steps of {step:.3g} at the "
+                f"prediction, and the tolerance {c.tolerance:.6g} is less than 50 steps: have the "
+                "model return the distance from a constant near its outputs"
+            )
+            one = S.Certificate.from_buffer_copy(refused_certificate())
+            one.status, one.sigma, one.noise_id = Status.OUT_OF_RANGE, c.sigma, c.noise_id
+            certificates[i] = one
+        if refused:
+            raise refused
 
     def bounds(self, question: Asked, side: Side | int | str) -> Bounds:
         """Return the bounds that were used for one side of a question.

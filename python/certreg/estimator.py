@@ -18,8 +18,8 @@ from . import _structs as S
 from ._arguments import abbreviated, constraints_of, given_seed, integer, member, number
 from ._arguments import optional_function, path_of
 from ._arrays import Memory, address_of, array_of, call_on_a_device, call_on_the_host, columns_of
-from ._arrays import device_address, numbers, optional_array, optional_scale, outputs_of, rounded
-from ._arrays import shared_rows
+from ._arrays import device_address, numbers, optional_array, optional_scale, outputs_in_float32
+from ._arrays import outputs_of, shared_rows, turns_of
 from ._calls import Callbacks
 from ._categorical import categorical_features_of
 from ._ctypes import pointer, size_t
@@ -182,7 +182,8 @@ class Estimator(Evaluator):
         check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
         self._model, self._unchecked = model, check and model is not None
         self._batch = integer(batch, "batch")
-        self._missing, self._noisy, self._lost = [], None, [0.0]
+        self._turns = turns_of(arrays["kind"], arrays["lo"], arrays["hi"])
+        self._missing, self._noisy = [], None
         if len(self.shape) == 1 and not self.on_device:
             scales = arrays["scale"]
             self._noisy = np.ones(self.inputs, bool) if scales is None else scales > 0
@@ -216,7 +217,7 @@ class Estimator(Evaluator):
     ) -> tuple[Callback, Callback]:
         # The functions do not refer to self, so that no cycle keeps an unused estimator alive.
         callbacks, memory, shape = self._callbacks, self._memory, self.shape
-        missing, lost = self._missing, self._lost
+        missing, turns = self._missing, self._turns
         evaluate, report = S.EVAL(), S.PROGRESS()
         if model is not None:
             functions = self._model_functions  # of one element, which _recorded replaces
@@ -228,7 +229,7 @@ class Estimator(Evaluator):
                 else:
                     block = next(block for block in memory if block.holds(batch[0].x))
                     with_cells = batch[0], shape, block, missing[0].restore
-                    lost[0] = max(lost[0], call_on_the_host(functions[0], *with_cells))
+                    call_on_the_host(functions[0], *with_cells, turns)
 
             evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
         if progress:
@@ -452,10 +453,9 @@ class Estimator(Evaluator):
         """Records the outputs of the input that was begun. If some cannot be used, the context
         returned makes the library call for them, so that it reports them as in a call of its own:
         begin the input again within it."""
-        y, lost = rounded(outputs)
+        y = outputs_in_float32(outputs, self._turns)
         try:
             self._call("record", 0, len(y), y.ctypes.data)
-            self._lost[0] = max(self._lost[0], lost)
         except CertregError:
             return self._replaying(begin, outputs)
         return contextlib.nullcontext()
@@ -529,10 +529,12 @@ class Estimator(Evaluator):
             address = device_address(y, (count, self.columns), "y")
             self._call("record", integer(first, "first"), count, address)
             return
-        outputs = np.ascontiguousarray(numbers(y, np.float32, "y"))
-        shape, count = outputs.shape, len(outputs)
+        exact = self._turns and getattr(y, "dtype", None) != np.float32
+        given = np.atleast_1d(numbers(y, np.float64 if exact else np.float32, "y"))
+        shape, count = given.shape, len(given)
         if shape != (count, self.columns) and (shape != (count,) or self.columns != 1):
             raise ValueError(f"y has shape {shape}; it must be (count, {self.columns})")
+        outputs = outputs_in_float32(given.reshape(count, self.columns), self._turns)
         self._call("record", integer(first, "first"), count, outputs.ctypes.data)
 
     def export(self) -> bytes:

@@ -50,8 +50,8 @@ class Columns:
         self.matrix = np.empty(frame.shape, np.float32)
         self.layout = FrameLayout(frame.columns, [])
         self.names = [str(name) for name in frame.columns]
-        known = zip(self.names, frame.dtypes, self.scale)
-        self.dtypes = {n: t for n, t, moves in known if hasattr(t, "categories") and not moves}
+        known = enumerate(zip(frame.dtypes, self.scale))
+        self.dtypes = {j: t for j, (t, moves) in known if hasattr(t, "categories") and not moves}
         for j, moves in enumerate(self.scale != 0):
             column = frame.iloc[:, j]
             converter: Converter
@@ -60,14 +60,14 @@ class Columns:
 
     @classmethod
     def of_names(
-        cls, names: Sequence[str], scale: np.ndarray, dtypes: Mapping[str, Any] | None = None
+        cls, names: Sequence[str], scale: np.ndarray, dtypes: Mapping[int, Any]
     ) -> "Columns":
-        """Columns without rows. `dtypes` has the dtypes of columns of categories."""
+        """Columns without rows. `dtypes` has the dtypes of columns of categories, by index."""
         made, pandas = cls.__new__(cls), needed("pandas", "a DataFrame")
         made.scale, made.names = np.asarray(scale, np.float32), list(names)
         made.matrix = np.empty((0, len(names)), np.float32)
         made.layout = FrameLayout(pandas.Index(names), [])
-        made.dtypes = dict(dtypes or {})
+        made.dtypes = dict(dtypes)
         return made
 
     def row(self, x: Inputs, what: str) -> tuple[np.ndarray, "FrameLayout"]:
@@ -98,18 +98,18 @@ class Columns:
     def _with_categories(self, x: Frame, what: str) -> Frame:
         """A DataFrame with the categories of the first one in the same order, since a model may
         read their codes. Raises ValueError for a value that was no category there."""
-        for name, dtype in self.dtypes.items():
-            j = self.names.index(name)
+        x = x.copy(deep=False) if self.dtypes else x
+        for j, dtype in self.dtypes.items():
             column = x.iloc[:, j]
-            if column.dtype == dtype:
+            if column.dtype == dtype and _categories(column.dtype) == _categories(dtype):
                 continue
             unknown = column[column.notna() & ~column.isin(dtype.categories)]
             if len(unknown):
                 raise ValueError(
-                    f"{what} has {unknown.iloc[0]!r} in column {name!r}, which is no category of "
-                    "the DataFrame of the inputs"
+                    f"{what} has {unknown.iloc[0]!r} in column {self.names[j]!r}, which is no "
+                    "category of the DataFrame of the inputs"
                 )
-            x = x.assign(**{str(x.columns[j]): column.astype(dtype)})
+            x.isetitem(j, column.astype(object).astype(dtype))  # or equal dtypes stay as they are
         return x
 
     def value(self, j: int, code: float) -> object:
@@ -220,19 +220,23 @@ def split_frame(
 def check_exact(values: np.ndarray, scale: ArrayLike, what: str = "X") -> None:
     """Raises ValueError if float32 changes an integer of these inputs in a feature without noise,
     since the model has to get it unchanged."""
-    if values.dtype.kind not in "iu":
-        return
     still, count = np.ravel(np.asarray(scale) == 0), values[0].size
-    if len(still) != count:
+    if len(still) != count or values.dtype.kind not in "iuO":
         return
     some = values.reshape(len(values), count)[:, still]
-    got = some.astype(np.float32)
-    changed = got.astype(np.float64) != some
-    if changed.any():
-        raise ValueError(
-            f"{what} has {some[changed][0]} in a feature without noise, and float32 would make it "
-            f"{got[changed][0]:.0f}: give a DataFrame, which keeps it, or smaller codes"
-        )
+    try:
+        with np.errstate(over="ignore"):
+            got = some.astype(np.float32)
+    except (TypeError, ValueError):  # no numbers, which others refuse
+        return
+    large = np.isfinite(got) & (np.abs(got) >= MOST_VALUES)
+    # numpy would compare integers with floats as floats
+    for value, one in zip(some[large].tolist(), got[large].tolist()):
+        if value != one and isinstance(value, int):
+            raise ValueError(
+                f"{what} has {value} in a feature without noise, and float32 would make it "
+                f"{int(one)}: give a DataFrame, which keeps it, or smaller codes"
+            )
 
 
 def index_of(X: Inputs) -> Index:
@@ -529,16 +533,40 @@ def text_of_rows(frame: Frame) -> str:
     return text if same else ""
 
 
-def _categories(dtype: Any) -> list[object] | None:
-    return list(dtype.categories) if hasattr(dtype, "categories") else None
-
-
 def rows_of_text(text: str) -> Frame:
     """The rows of `text_of_rows`."""
     pandas = needed("pandas", "the rows of a DataFrame")
     facts = json.loads(text)
     columns = [
-        pandas.Series(values, dtype=pandas.CategoricalDtype(known) if known else dtype)
+        pandas.Series(values, dtype=pandas.CategoricalDtype(*known) if known else dtype)
         for _, dtype, values, known in facts
     ]
     return pandas.concat(columns, axis=1).set_axis([name for name, *_ in facts], axis=1)
+
+
+def text_of_categories(columns: Columns) -> str:
+    """The dtypes of columns of categories as JSON. Raises ValueError for categories that JSON does
+    not keep, such as dates."""
+    facts = {str(j): _categories(dtype) for j, dtype in columns.dtypes.items()}
+    try:
+        text = json.dumps(facts)
+    except TypeError:
+        text = ""
+    if not text or json.loads(text) != facts:
+        names = [columns.names[int(j)] for j in facts]
+        raise ValueError(
+            f"the categories of the columns {names} cannot be kept in a file: make them texts, "
+            "integers or floats, and calibrate again"
+        )
+    return text
+
+
+def categories_of_text(text: str) -> dict[int, Any]:
+    """The dtypes of `text_of_categories`."""
+    facts = json.loads(text).items()
+    return {int(j): needed("pandas", "a DataFrame").CategoricalDtype(*each) for j, each in facts}
+
+
+def _categories(dtype: Any) -> list[object] | None:
+    """The categories of a dtype, and whether they are ordered; None for other dtypes."""
+    return [list(dtype.categories), dtype.ordered] if hasattr(dtype, "categories") else None

@@ -29,9 +29,10 @@ from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
 from .errors import CertregError, value_error
 from .estimator import Estimator, kinds_of
-from .frames import Columns, in_order, index_of, is_frame, rows_of_text, text_of_rows
+from .frames import Columns, categories_of_text, in_order, index_of, is_frame, rows_of_text
+from .frames import text_of_categories, text_of_rows
 
-_VERSION = 6  # of files; 3 had no digest, noise of 4 may have chosen sigma, 5 had no probe
+_VERSION = 7  # of files; 5 had no probe, 6 no categories
 _PROBED = 2  # samples of each row of a probe
 _FIELDS = (
     "score output outputs sigma seed model samples first_noise last_noise digest count"
@@ -253,6 +254,7 @@ class Calibrated(HtmlTable):
             arrays["kind"] = kind
         if self._estimator._columns is not None:
             arrays["names"] = np.array(self._estimator._columns.names)
+            arrays["categories"] = np.array(text_of_categories(self._estimator._columns))
         rows, probe = self._probed
         arrays["probe_rows"], arrays["probe_outputs"] = np.array(probe.rows), probe.outputs
         arrays["probe_inputs"] = np.array(text_of_rows(rows)) if is_frame(rows) else rows
@@ -301,7 +303,8 @@ class Calibrated(HtmlTable):
                 if values.dtype.kind not in "biuf":
                     raise ValueError(f"{name} holds no numbers")
             if "names" in kept:
-                shape = Columns.of_names(list(map(str, kept["names"].tolist())), limits["scale"])
+                names, dtypes = kept["names"].tolist(), categories_of_text(str(kept["categories"]))
+                shape = Columns.of_names(list(map(str, names)), limits["scale"], dtypes)
             probed = _probed_of(kept, shape)
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         given = options.pop("most_samples", None)

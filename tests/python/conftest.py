@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # several programs run at a time
 
@@ -16,6 +17,8 @@ hypothesis.settings.register_profile(
     "certreg", derandomize=True, deadline=None, database=None, max_examples=30
 )
 hypothesis.settings.load_profile("certreg")
+HOME = tempfile.TemporaryDirectory()  # nothing is left beside the tests
+hypothesis.configuration.set_hypothesis_home_dir(HOME.name)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 
 

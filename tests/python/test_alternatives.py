@@ -369,6 +369,11 @@ def test_command_names_sets(models):
         assert all(0 < float(line["radius"]) < 0.5 for line in lines)
     said(*common, "--any", "kind", "--rows", "0:1", "-o", "r.csv")  # values of the whole file
     assert [line["alternatives"] for line in read("r.csv")] == ["2"]
+    np.save("codes.npy", np.array([[0.2, 0, 0.1], [0.4, 1, 0.2], [0.1, np.nan, 0]]))
+    np.save("scale.npy", [1.0, 0, 0])
+    more = (*ASKED, "--scale", "scale.npy", "-q", "--any", "1", "--rows", "0:2", "-o", "r.csv")
+    said("certify", "models.py:product", "codes.npy", *more)
+    assert {line["alternatives"] for line in read("r.csv")} == {"2"}
     np.save("images.npy", PHOTO[:, :, :3].reshape(-1, 3))
     words = ("certify", "models.py:product", "images.npy", *ASKED, "-q", "--json")
     assert '"certified": 8' in said(*words, "--brightness", "-10%,25%")[0]

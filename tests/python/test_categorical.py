@@ -243,19 +243,31 @@ def test_the_command_says_it_once(models):
 def in_pipelines():
     """Models that treat the third feature as a category behind other steps, or in an ensemble."""
     package("sklearn")
-    from sklearn.compose import make_column_transformer
-    from sklearn.ensemble import VotingRegressor
-    from sklearn.impute import SimpleImputer
+    from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+    from sklearn.ensemble import BaggingRegressor, VotingRegressor
+    from sklearn.impute import KNNImputer, SimpleImputer
     from sklearn.linear_model import LinearRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import Pipeline, make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    trees = of_scikit_learn()
+    trees, impute = of_scikit_learn(), SimpleImputer()
     encoded = make_column_transformer((OneHotEncoder(), [2]), remainder="passthrough")
-    yield make_pipeline(SimpleImputer(), "passthrough", trees)
     several = VotingRegressor([("line", LinearRegression()), ("trees", trees)])
-    yield make_pipeline(SimpleImputer(), several)
-    yield make_pipeline(SimpleImputer(), encoded, LinearRegression())
+    search = GridSearchCV(trees, {"max_iter": [5]}, cv=2)
+    yield make_pipeline(impute, "passthrough", trees)
+    yield Pipeline([("none", None), ("trees", trees)])
+    yield make_pipeline(make_pipeline(impute, KNNImputer()), trees)
+    yield make_pipeline(impute, several)
+    yield make_pipeline(impute, encoded, LinearRegression())
+    yield make_pipeline(impute, search)
+    yield VotingRegressor([("search", TransformedTargetRegressor(search))])
+    scaled = make_column_transformer((StandardScaler(), [0, 1]), ("passthrough", [2]))
+    yield make_pipeline(scaled, trees)
+    scaled = make_column_transformer((StandardScaler(), [1]), (impute, [0, 2]))
+    yield make_pipeline(scaled, trees)  # which returns 1, 0, 2
+    inner = make_pipeline(encoded, LinearRegression())
+    yield BaggingRegressor(inner, n_estimators=2, max_features=1.0, bootstrap_features=False)
 
 
 def test_categories_behind_other_steps_get_no_noise():
@@ -269,9 +281,19 @@ def test_categories_behind_other_steps_get_no_noise():
 def test_steps_that_move_features_tell_nothing():
     package("sklearn")
     from sklearn.decomposition import PCA
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 
-    for step, kinds in (PCA(), {}), (StandardScaler(), {2: "categories"}):
-        model = make_pipeline(step.fit(X), Fitted())
+    for step, kinds in (
+        (PCA(), {}),
+        (KBinsDiscretizer(encode="ordinal"), {}),  # the category is made of a quantity
+        (StandardScaler(), {2: "categories"}),
+        (SimpleImputer(add_indicator=True), {2: "categories"}),
+    ):
+        model = make_pipeline(step.fit(X), "passthrough", Fitted())
         assert CategoricalFeatures(model.predict).kinds == kinds
+    lost = np.c_[X[:, :2], np.full(len(X), np.nan), X[:, 2]]
+    with no_warnings():
+        model = make_pipeline(SimpleImputer().fit(lost), "passthrough", Fitted())
+    assert CategoricalFeatures(model.predict).kinds == {3: "categories"}  # the third is dropped

@@ -171,20 +171,69 @@ def test_outputs_that_float32_changes_are_refused():
     X = np.array([[0.0], [1.0]], np.float32)
     with pytest.warns(UserWarning, match="all rows failed"):
         rows = rows_of(arrival, X, 1, 10, samples=300)
-    assert rows.radius.tolist() == [0, 0] and "more than 1% of 10:" in rows.errors[0, 0]
-    with certreg.Estimator(arrival, 1, 300, seed=1) as e:
-        with pytest.raises(CertregError, match="rounded to float32 .*1% of 10") as refused:
-            e.certify(X[0], 1, 300, 10)
-        assert refused.value.certificates[0].radius == 0
-        assert e.certify(X[0], 1, 300, 1e5).radius > 0  # of which it is less
+    assert rows.radius.tolist() == [0, 0] and "less than 50 steps:" in rows.errors[0, 0]
+    for exact in (False, True):
+        model = (lambda x: arrival(x).astype(object)) if exact else arrival
+        with certreg.Estimator(model, 1, 300, seed=1) as e:
+            with pytest.raises(CertregError, match="has steps of 128 .* less than 50") as refused:
+                e.certify(X[0], 1, 300, 10, 1e5)
+            assert [c.radius > 0 for c in refused.value.certificates] == [False, True]
+            bounds = e.output_bounds(300, 0.5, 1.0)
+            assert bounds.output_lo < 1.7e9 - 15 < 1.7e9 + 15 < bounds.output_hi
     moved = rows_of(lambda x: arrival(x) - 1.7e9, X, 1, 10, samples=300)
     assert (moved.radius > 0).all() and (moved.radius < 1 / 3).all()
 
 
+def test_outputs_that_others_recorded_are_refused_too(tmp_path):
+    """Only the question is at fault, so that others are answered."""
+    X, kept = np.array([[0.0]]), tmp_path / "kept.sqlite"
+    keep = dict(samples=300, seed=1, resume=kept, options=certreg.Options(keep_records=True))
+    with pytest.warns(UserWarning, match="all rows failed"):
+        assert rows_of(arrival, X, 1, 10, **keep).radius == 0
+    assert rows_of(None, X, 1, 1e5, **keep).radius > 0
+    with pytest.warns(UserWarning, match="all rows failed"):
+        assert rows_of(None, X, 1, 20, **keep).radius == 0
+    with certreg.Estimator(None, 1, 300, seed=1) as e:
+        e.begin(X[0], 1.0)
+        e.record(0, arrival(e.draw(0, 300)))
+        with pytest.raises(CertregError, match="less than 50 steps"):
+            e.certify(0, 10)
+
+
+def test_each_output_has_its_own_steps():
+    model = lambda x: np.c_[arrival(x), x[:, 0]]  # noqa: E731
+    with certreg.Estimator(model, 1, 300, outputs=2, seed=1) as e:
+        e.begin([0.0], 0.1)
+        assert e.certify(300, certreg.Question(0.2, output=1)).radius > 0
+        for output in (0, certreg.ALL_OUTPUTS):
+            with pytest.raises(CertregError, match="steps of 128"):
+                e.certify(300, certreg.Question(30, output=output))
+    with certreg.Estimator(lambda x: np.where(x[:, 0] > 0.7, 1e30, x[:, 0]), 1, 300, seed=1) as e:
+        assert e.certify([0.0], 0.25, 300, 0.3).radius > 0  # other outputs do not matter
+
+
+def test_angles_of_many_turns_are_moved_before_they_are_rounded():
+    turns = 360 * 10_000_000
+    of = dict(kind="angle", lo=-180, hi=180, seed=1)
+    found = []
+    for more in (0, turns, -turns):
+        model = lambda x: 100.0 * x[:, 0].astype(np.float64) + more  # noqa: E731, B023
+        with certreg.Estimator(model, 1, 300, **of) as e:
+            found.append(e.certify([1.7], 0.01, 300, 5.0))
+        with certreg.Estimator(None, 1, 300, **of) as e:
+            e.begin([1.7], 0.01)
+            e.record(0, model(e.draw(0, 300)))
+            found.append(e.certify(0, 5.0))
+    for one in found:
+        assert abs(one.radius - found[0].radius) < 1e-6 and one.radius > 0
+        assert abs(one.prediction - found[0].prediction) < 1e-4
+
+
 def test_integers_that_float32_changes_are_refused():
     X = np.array([[2**24 + 1, 3]])
-    with pytest.raises(ValueError, match="16777217 in a feature without noise, .* it 16777216"):
-        rows_of(lambda x: x[:, 1], X, scale=[0, 1])
+    for given in (X, X.astype(object), X + np.array([[2**60 - 2**24, 0]])):
+        with pytest.raises(ValueError, match="[17] in a feature without noise, .* it .*6:"):
+            rows_of(lambda x: x[:, 1], given, scale=[0, 1])
     with certreg.Estimator(lambda x: x[:, 1], 2, 100, scale=[0, 1]) as e:
         with pytest.raises(ValueError, match="16777217 in a feature without noise"):
             e.begin(X[0], 0.25)

@@ -383,12 +383,28 @@ def test_an_estimator_takes_rows_of_a_frame_as_certify_rows_does():
         assert e.draw(1, 2)["town"].tolist() == ["west"] * 2
 
 
+def test_a_row_of_its_own_has_the_codes_of_the_first_frame_whatever_its_labels_are():
+    pandas = package("pandas")
+    kinds = pandas.Categorical(list("xyz"))
+    for labels in ([0, 1], [("a", 1), ("a", 2)], ["c", "c"]):
+        frame = pandas.concat([pandas.Series([0.0, 1, 2]), pandas.Series(kinds)], axis=1)
+        frame.columns = labels
+        row = frame.iloc[[2]].copy()
+        row.isetitem(1, pandas.Categorical(["z"]))
+        model = lambda f: f.iloc[:, 0] + 10 * f.iloc[:, 1].cat.codes
+        with certreg.Estimator(model, frame, 100, seed=1) as e:
+            assert 21 < e.certify(row, 0.25, 100, 1.0).prediction < 23
+
+
 def test_a_row_of_its_own_has_the_codes_of_the_first_frame():
     pandas = package("pandas")
     frame = pandas.DataFrame({"a": [0.0, 1, 2], "k": pandas.Categorical(list("xyz"))})
     row = pandas.DataFrame({"a": [1.0], "k": pandas.Categorical(["z"])})
     with certreg.Estimator(lambda f: f["a"] + 10 * f["k"].cat.codes, frame, 100, seed=1) as e:
         assert 20 < e.certify(row, 0.25, 100, 1.0).prediction < 22
+        for kinds in ("z", "zyx"):  # pandas calls the last ones equal to those of the frame
+            other = row.assign(k=pandas.Categorical(["z"], categories=list(kinds)))
+            assert 20 < e.certify(other, 0.25, 100, 1.0).prediction < 22
         with pytest.raises(ValueError, match="has 'w' in column 'k', which is no category"):
             e.certify(row.assign(k=pandas.Categorical(["w"])), 0.25, 100, 1.0)
 

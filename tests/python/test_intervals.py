@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kit
-from kit import certreg, parametrize, refused
+from kit import certreg, package, parametrize, refused
 from certreg import Calibrated, CertregError, Question, Status, interval_rule
 
 SIGMA, FEATURES = 0.5, 4
@@ -226,6 +226,27 @@ def test_another_model_is_noticed(folder):
             Calibrated.load("kept.npz", lambda x: of_columns(x) + 1)
         again = Calibrated.load("kept.npz", of_columns, check=kept)
         assert again.interval(table[:1], 0.1, 0.2).width > 0
+
+
+def test_a_file_has_the_categories_in_their_order(folder):
+    pandas = package("pandas")
+    X, y = points(40)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    model = lambda f: of_columns(f) + 10 * f["e"].cat.codes.to_numpy()  # noqa: E731
+    for ordered in (False, True):
+        kinds = pandas.Categorical(["u", "v"] * 20, categories=["v", "u"], ordered=ordered)
+        table, more = frame.assign(e=kinds), dict(samples=15, seed=1)
+        before = Calibrated(model, table, y + 10 * kinds.codes, SIGMA, **more)
+        before.save("kept.npz")
+        after, wanted = Calibrated.load("kept.npz", model), before.interval(table[:1], 0.0, 0.2)
+        others = pandas.Categorical(["u"]), pandas.Categorical(["u"], ["u", "v"])
+        for one in (kinds[:1], "u", *others):
+            found = after.interval(table[:1].assign(e=one), 0.0, 0.2)
+            assert abs(found.lo - wanted.lo) < 1 < 5 < wanted.lo
+    dates = pandas.Categorical(pandas.to_datetime(["2026-01-01", "2026-01-02"] * 20))
+    dated = Calibrated(model, frame.assign(e=dates), y, SIGMA, samples=15)
+    with pytest.raises(ValueError, match="categories of the columns .'e'. cannot be kept"):
+        dated.save("kept.npz")
 
 
 def test_the_noise_of_new_inputs_is_always_secret(folder):

@@ -43,6 +43,8 @@ def alternatives_of(
         every = whole()[at] if is_frame(X) else whole()[:, cast(int, at)]
         if hasattr(every.dtype, "categories"):
             return OneOf(at)
+        if not is_frame(X):
+            every = every[~np.isnan(every)]
         return OneOf(at, list(dict.fromkeys(every.tolist())), check=False)
 
     found: list[ChangeSet] = [one_of(text) for text in given.any or ()]
