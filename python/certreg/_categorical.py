@@ -68,7 +68,7 @@ def _kinds(owner: object) -> Mapping[int, str]:
         if hasattr(owner, name):
             return _kinds(owner_of(getattr(owner, name)))
     if of_class(owner, "sklearn.pipeline", "Pipeline"):
-        return _of_pipeline(_steps(owner))
+        return _of_pipeline([step for _, step in cast(Any, owner).steps])
     if of_class(owner, "sklearn.compose", "ColumnTransformer"):
         return _encoded(owner)
     if any(of_class(owner, "sklearn.preprocessing", name) for name in _ENCODERS):
@@ -79,64 +79,56 @@ def _kinds(owner: object) -> Mapping[int, str]:
     return _of_ensemble(owner)
 
 
-def _steps(pipeline: Any) -> list[Any]:
-    return [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
-
-
 def _of_pipeline(steps: Sequence[Any]) -> dict[int, str]:
     """The kinds for the first step, and those for the next ones of the features that it passes
     on."""
     if not steps:
         return {}
-    kinds = _of_pipeline(steps[1:])
-    places = _places(steps[0]) if kinds else []
-    behind = {places[j]: kind for j, kind in kinds.items() if j < len(places)}
-    found = {j: kind for j, kind in behind.items() if j is not None}
-    return {**found, **_kinds(steps[0])}
+    return {**_through(steps[0], _of_pipeline(steps[1:])), **_kinds(steps[0])}
 
 
-def _places(step: Any) -> list[int | None]:
-    """For each feature that a fitted step returns, up to the last one that it passes on, the
-    feature that it is; None if it is no feature, but made of some."""
+def _through(step: Any, kinds: Mapping[int, str]) -> Mapping[int, str]:
+    """The kinds of the features of a fitted step, from those of the features that it returns, as
+    far as it passes them on."""
+    if not kinds or step in (None, "passthrough") or getattr(step, "func", step) is None:
+        return kinds  # the last one is a FunctionTransformer
     if of_class(step, "sklearn.pipeline", "Pipeline"):
-        places: list[int | None] = list(range(step.n_features_in_))
-        for inner in _steps(step):
-            places = [None if j is None or j >= len(places) else places[j] for j in _places(inner)]
-        return places
+        for _, inner in reversed(step.steps):
+            kinds = _through(inner, kinds)
+        return kinds
     if of_class(step, "sklearn.compose", "ColumnTransformer"):
-        return _places_of_columns(step)
+        return dict(_through_columns(step, kinds))
     if not any(of_class(step, module, name) for module, names in _IN_PLACE for name in names):
-        return []
+        return {}
     try:
         given = list(getattr(step, "feature_names_in_", ()))
         given = given or [f"x{j}" for j in range(step.n_features_in_)]
-        return [given.index(n) if n in given else None for n in step.get_feature_names_out()]
+        names = list(step.get_feature_names_out())
     except (AttributeError, ValueError):  # not fitted, or an older scikit-learn
-        return []
+        return {}
+    known = {j: kind for j, kind in kinds.items() if j < len(names) and names[j] in given}
+    return {given.index(names[j]): kind for j, kind in known.items()}
 
 
-def _places_of_columns(transformer: Any) -> list[int | None]:
-    """_places of a ColumnTransformer."""
-    found: dict[int, int | None] = {}
+def _through_columns(transformer: Any, kinds: Mapping[int, str]) -> Iterator[tuple[int, str]]:
+    """_through for a ColumnTransformer."""
     for name, step, which in getattr(transformer, "transformers_", ()):
-        columns = _columns_of(transformer, which)
-        plain = step == "passthrough" or getattr(step, "func", step) is None  # FunctionTransformer
-        places = range(len(columns)) if plain else _places(step)
-        passed = [None if j is None else columns[j] for j in places]
-        found.update(enumerate(passed, getattr(transformer, "output_indices_")[name].start))
-    return [found.get(j) for j in range(max(found, default=-1) + 1)]
+        place, columns = transformer.output_indices_[name], _columns_of(transformer, which)
+        own = {j - place.start: k for j, k in kinds.items() if place.start <= j < place.stop}
+        yield from ((columns[j], kind) for j, kind in _through(step, own).items())
 
 
 def _of_ensemble(owner: Any) -> Mapping[int, str]:
     """The kinds for the members of an ensemble of scikit-learn."""
     kinds: dict[int, str] = {}
     members: Any = getattr(owner, "estimators_", ())
-    order = range(getattr(owner, "n_features_in_", 0))
+    count = getattr(owner, "n_features_in_", math.inf)  # a member of a chain gets more
     places: Any = getattr(owner, "estimators_features_", None)  # of each member
     # An array would be made of the members of members, which are sequences.
     for i, member in enumerate(np.ravel(members) if isinstance(members, np.ndarray) else members):
-        own = order if places is None else places[i]
-        kinds.update((int(own[j]), kind) for j, kind in _kinds(member).items() if j < len(own))
+        for j, kind in _kinds(member).items():
+            if j < count:
+                kinds[j if places is None else int(places[i][j])] = kind
     return kinds
 
 
@@ -144,10 +136,14 @@ def _columns_of(transformer: Any, which: Any) -> list[int]:
     """The indices of the columns that a ColumnTransformer names."""
     names = list(getattr(transformer, "feature_names_in_", []))
     some: Any = [which] if isinstance(which, (str, int)) else which
-    if isinstance(some, slice) and any(isinstance(end, str) for end in (some.start, some.stop)):
-        ends = names.index(some.start) if some.start else 0, names.index(some.stop) + 1
-        some = slice(*ends)
-    if not isinstance(some, slice) and any(isinstance(name, str) for name in some):
+    if isinstance(some, slice):  # the last name is included
+        first, last = some.start, some.stop
+        some = slice(
+            names.index(first) if isinstance(first, str) else first,
+            names.index(last) + 1 if isinstance(last, str) else last,
+            some.step,
+        )
+    elif any(isinstance(name, str) for name in some):
         some = [names.index(name) for name in some]
     places: list[int] = np.arange(transformer.n_features_in_)[some].tolist()
     return places

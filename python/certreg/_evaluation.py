@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import math
 import warnings
@@ -29,6 +30,7 @@ from .frames import Columns, FrameLayout, check_exact, rows_of
 from .questions import Asked, Question, question_of, structs_of
 from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 
+Answered: TypeAlias = Any  # questions and certificates as structs, and the radius of bounds
 Answers: TypeAlias = Any  # a Certificate for one question, or a list for several
 Values: TypeAlias = Any  # a float, or an array if the question is about a vector
 FlatInput = tuple[np.ndarray, FrameLayout | None]
@@ -36,7 +38,8 @@ FlatInput = tuple[np.ndarray, FrameLayout | None]
 
 def _step(values: Any) -> Any:
     """The distances of neighbouring float32 numbers at these values."""
-    return np.spacing(np.abs(values).astype(np.float32)).astype(np.float64)
+    most = np.finfo(np.float32).max
+    return np.spacing(np.minimum(np.abs(values), most).astype(np.float32)).astype(np.float64)
 
 
 class Evaluator(Handle):
@@ -50,6 +53,7 @@ class Evaluator(Handle):
     _names: Names = None  # of the features
     _categorical: CategoricalFeatures | None = None  # of the model
     _unchecked = False  # if the model has to be checked at the next input
+    _largest: list[float]  # the largest output, while certify_sigmas asks about a vector
     _missing: list[MissingCells]  # of the input that has begun; the model is never called before
     _noisy: np.ndarray | None  # True for each feature with noise; None: no cell may be missing
     _whole = 0  # rows of every call, of a model that takes no fewer
@@ -326,7 +330,12 @@ class Evaluator(Handle):
             given = (z.ctypes.data, levels.ctypes.data, len(levels), self._noise(noise_id))
             return int(lib.certreg_certify_sigmas(e, *given, total, *structs))
 
-        found, count = self._certificates(questions, len(levels), call, cells), len(questions)
+        about = [question_of(question) for question in questions]
+        self._largest[:] = [0.0] if any(question.is_vector for question in about) else []
+        try:
+            found, count = self._certificates(about, len(levels), call, cells), len(about)
+        finally:
+            self._largest.clear()
         if count == 1:
             return list(found)
         return [found[i : i + count] for i in range(0, len(found), count)]
@@ -374,8 +383,7 @@ class Evaluator(Handle):
         times *= len(questions)
         out = (S.Certificate * times)(*[refused_certificate()] * times)
         try:
-            self._called(call, structs, len(questions), out, around=self._callbacks)
-            self._account_for_float32(structs, out, radius)
+            self._answered((structs, out, radius), call, structs, len(questions), out)
         except CertregError as error:
             error.certificates = [Certificate._of(c) for c in out]
             raise
@@ -447,14 +455,23 @@ class Evaluator(Handle):
     ) -> None:
         """certify, or output_bounds if there is a radius, with structs, which are fast to make.
         `first` is the first certificate of an array with one for each question."""
-        given = (total, questions, len(questions))
-        if radius is None:
-            self._called(lib.certreg_certify, *given, C.byref(first), around=self._callbacks)
-        else:
-            bounds = lib.certreg_output_bounds
-            self._called(bounds, *given, radius, C.byref(first), around=self._callbacks)
         several = (S.Certificate * len(questions)).from_address(C.addressof(first))
-        self._account_for_float32(questions, several, radius)
+        given, about = (total, questions, len(questions)), (questions, several, radius)
+        if radius is None:
+            self._answered(about, lib.certreg_certify, *given, C.byref(first))
+        else:
+            self._answered(about, lib.certreg_output_bounds, *given, radius, C.byref(first))
+
+    def _answered(self, about: Answered, function: Callable[..., int], *given: object) -> None:
+        """Calls a function of the library that answers questions, and accounts for float32, also in
+        the answers beside one that failed."""
+        try:
+            self._called(function, *given, around=self._callbacks)
+        except CertregError:
+            with contextlib.suppress(CertregError):
+                self._account_for_float32(*about)
+            raise
+        self._account_for_float32(*about)
 
     def _account_for_float32(
         self,
@@ -476,10 +493,8 @@ class Evaluator(Handle):
             if not c.radius > 0:
                 continue
             values = np.array([c.prediction])
-            if math.isnan(c.prediction):  # of a vector
-                values = np.zeros(self.outputs)
-                question = C.byref(questions[i % len(questions)])
-                self._call("prediction", question, values.ctypes.data_as(C.POINTER(f64)))
+            if math.isnan(c.prediction):
+                values = self._vector(questions[i % len(questions)])
             step = float(np.linalg.norm(_step(values + np.copysign(c.tolerance, values))))
             if c.tolerance >= 50 * step:
                 continue
@@ -493,6 +508,15 @@ class Evaluator(Handle):
             certificates[i] = one
         if refused:
             raise refused
+
+    def _vector(self, question: S.Question) -> np.ndarray:
+        """The prediction of a vector. After certify_sigmas the record is that of the last sigma, so
+        the largest output of the model stands for each number."""
+        if self._largest:
+            return np.full(self.outputs, self._largest[0])
+        values = np.zeros(self.outputs)
+        self._call("prediction", C.byref(question), values.ctypes.data_as(C.POINTER(f64)))
+        return values
 
     def bounds(self, question: Asked, side: Side | int | str) -> Bounds:
         """Return the bounds that were used for one side of a question.

@@ -227,12 +227,12 @@ def check_exact(values: np.ndarray, scale: ArrayLike, what: str = "X") -> None:
     try:
         with np.errstate(over="ignore"):
             got = some.astype(np.float32)
-    except (TypeError, ValueError):  # no numbers, which others refuse
+    except (TypeError, ValueError, OverflowError):  # no numbers, which others refuse
         return
     large = np.isfinite(got) & (np.abs(got) >= MOST_VALUES)
     # numpy would compare integers with floats as floats
     for value, one in zip(some[large].tolist(), got[large].tolist()):
-        if value != one and isinstance(value, int):
+        if isinstance(value, (int, np.integer)) and int(value) != one:
             raise ValueError(
                 f"{what} has {value} in a feature without noise, and float32 would make it "
                 f"{int(one)}: give a DataFrame, which keeps it, or smaller codes"

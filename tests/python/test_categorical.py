@@ -240,6 +240,16 @@ def test_the_command_says_it_once(models):
     assert "marks: -999 in many" in out and err == ""
 
 
+class Untold:
+    """A step without n_features_in_."""
+
+    def fit(self, x, y=None):
+        return self
+
+    def transform(self, x):
+        return x
+
+
 def in_pipelines():
     """Models that treat the third feature as a category behind other steps, or in an ensemble."""
     package("sklearn")
@@ -267,7 +277,13 @@ def in_pipelines():
     scaled = make_column_transformer((StandardScaler(), [1]), (impute, [0, 2]))
     yield make_pipeline(scaled, trees)  # which returns 1, 0, 2
     inner = make_pipeline(encoded, LinearRegression())
-    yield BaggingRegressor(inner, n_estimators=2, max_features=1.0, bootstrap_features=False)
+    yield BaggingRegressor(inner, n_estimators=2)
+    plain = Pipeline([("none", "passthrough"), ("trees", trees)])  # has no n_features_in_
+    yield VotingRegressor([("plain", plain), ("trees", trees)])
+    yield make_pipeline(Pipeline([("none", "passthrough"), ("impute", impute)]), trees)
+    prepared = make_pipeline(Untold(), StandardScaler())
+    some = make_column_transformer((prepared, [0]), (impute, slice(1, None)), (impute, []))
+    yield make_pipeline(some, trees)
 
 
 def test_categories_behind_other_steps_get_no_noise():

@@ -200,6 +200,32 @@ def test_outputs_that_others_recorded_are_refused_too(tmp_path):
             e.certify(0, 10)
 
 
+def test_answers_beside_a_failed_one_are_compared_too():
+    failing = certreg.Question(10, method="asymptotic", statistic="huber", huber_width=10.0)
+    with certreg.Estimator(lambda x: x[:, 0] + 1e6, 1, 60, pilot=20, seed=1) as e:
+        e.begin([0.0], 0.25)
+        alone = e.output_bounds(45, 0.1, 1.0)
+        with pytest.raises(CertregError) as refused:
+            e.certify(45, 1.0, 10.0, failing)
+        assert refused.value.status != certreg.Status.OUT_OF_RANGE
+        assert [c.radius > 0 for c in refused.value.certificates] == [False, True, False]
+        with pytest.raises(CertregError) as refused:
+            e.output_bounds(45, 0.1, 1.0, failing)
+        assert refused.value.certificates[0].output_lo == alone.output_lo
+
+
+def test_every_sigma_of_a_vector_has_its_own_steps():
+    def model(x):  # at the larger sigma nearly all outputs are small
+        large = np.where(np.abs(x[:, 0]) < 1, 1e6, 0) + np.pi * 1e-3
+        return np.c_[large, large]
+
+    asked = certreg.Question(1.0, output=certreg.ALL_OUTPUTS, statistic="projection_median")
+    with certreg.Estimator(model, 3, 3000, outputs=2, seed=1) as e:
+        for sigmas in ([0.1], [0.1, 20.0]):
+            with pytest.raises(CertregError, match="less than 50 steps"):
+                e.certify_sigmas([0, 0, 0], sigmas, 3000, asked)
+
+
 def test_each_output_has_its_own_steps():
     model = lambda x: np.c_[arrival(x), x[:, 0]]  # noqa: E731
     with certreg.Estimator(model, 1, 300, outputs=2, seed=1) as e:
@@ -231,7 +257,8 @@ def test_angles_of_many_turns_are_moved_before_they_are_rounded():
 
 def test_integers_that_float32_changes_are_refused():
     X = np.array([[2**24 + 1, 3]])
-    for given in (X, X.astype(object), X + np.array([[2**60 - 2**24, 0]])):
+    mixed = np.array([[np.int64(2**24 + 1), 3]], object)
+    for given in (X, X.astype(object), mixed, X + np.array([[2**60 - 2**24, 0]])):
         with pytest.raises(ValueError, match="[17] in a feature without noise, .* it .*6:"):
             rows_of(lambda x: x[:, 1], given, scale=[0, 1])
     with certreg.Estimator(lambda x: x[:, 1], 2, 100, scale=[0, 1]) as e:
