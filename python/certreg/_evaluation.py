@@ -36,10 +36,9 @@ Values: TypeAlias = Any  # a float, or an array if the question is about a vecto
 FlatInput = tuple[np.ndarray, FrameLayout | None]
 
 
-def _step(values: Any) -> Any:
-    """The distances of neighbouring float32 numbers at these values."""
-    most = np.finfo(np.float32).max
-    return np.spacing(np.minimum(np.abs(values), most).astype(np.float32)).astype(np.float64)
+def _step(value: float) -> float:
+    """The distance of neighbouring float32 numbers at a value."""
+    return math.ldexp(1, max(math.frexp(value)[1] - 24, -149))
 
 
 class Evaluator(Handle):
@@ -492,10 +491,10 @@ class Evaluator(Handle):
                 continue
             if not c.radius > 0:
                 continue
-            values = np.array([c.prediction])
+            values = [c.prediction]
             if math.isnan(c.prediction):
                 values = self._vector(questions[i % len(questions)])
-            step = float(np.linalg.norm(_step(values + np.copysign(c.tolerance, values))))
+            step = math.hypot(*(_step(abs(value) + c.tolerance) for value in values))
             if c.tolerance >= 50 * step:
                 continue
             refused = StepError(
@@ -509,14 +508,14 @@ class Evaluator(Handle):
         if refused:
             raise refused
 
-    def _vector(self, question: S.Question) -> np.ndarray:
+    def _vector(self, question: S.Question) -> list[float]:
         """The prediction of a vector. After certify_sigmas the record is that of the last sigma, so
         the largest output of the model stands for each number."""
         if self._largest:
-            return np.full(self.outputs, self._largest[0])
-        values = np.zeros(self.outputs)
-        self._call("prediction", C.byref(question), values.ctypes.data_as(C.POINTER(f64)))
-        return values
+            return self._largest * self.outputs
+        values = (f64 * self.outputs)()
+        self._call("prediction", C.byref(question), values)
+        return list(values)
 
     def bounds(self, question: Asked, side: Side | int | str) -> Bounds:
         """Return the bounds that were used for one side of a question.
