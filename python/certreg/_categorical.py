@@ -59,14 +59,20 @@ _IN_PLACE = (  # steps that pass on feature j as feature j
 _INSIDE = ("best_estimator_", "regressor_")  # inner models with the same features
 
 
+def _inner(owner: object) -> object:
+    """The model within searches and regressors of transformed targets; other models unchanged."""
+    for name in _INSIDE:
+        if hasattr(owner, name):
+            return _inner(owner_of(getattr(owner, name)))
+    return owner
+
+
 def _kinds(owner: object) -> Mapping[int, str]:
     """The kind of each feature that is no quantity, by its index."""
+    owner = _inner(owner)
     for module, name, kinds in _OF_PACKAGES:
         if of_class(owner, module, name):
             return kinds(owner)
-    for name in _INSIDE:
-        if hasattr(owner, name):
-            return _kinds(owner_of(getattr(owner, name)))
     if of_class(owner, "sklearn.pipeline", "Pipeline"):
         return _of_pipeline([step for _, step in cast(Any, owner).steps])
     if of_class(owner, "sklearn.compose", "ColumnTransformer"):
@@ -182,9 +188,7 @@ class CategoricalFeatures:
         if isinstance(function, FrameFunction):
             order = function.order
             function = function.function
-        owner = owner_of(function)
-        for name in _INSIDE:
-            owner = owner_of(getattr(owner, name, owner))
+        owner = _inner(owner_of(function))
         self._value = _missing(function, owner)
         self.kinds = {j if order is None else order[j]: k for j, k in _kinds(owner).items()}
 

@@ -247,6 +247,8 @@ PAIRS = Serving(599, 0.01, pairs=True)
 ENOUGH = dict(radius=0.1, sigma=0.5, points=500, alpha=0.1, samples=31, calibration_samples=51)
 SIGMAS = "GOOD(certreg_certify_sigmas(e, z, (double[]){0.25, 2}, 2, 3, 600, q, n, c)); "
 SOME = "CERTREG_CONSTRAINTS_"
+
+
 def narrowed(c):
     """Output bounds without the half step of float32 that Python adds, since its models may return
     float64."""
