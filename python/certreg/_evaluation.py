@@ -41,6 +41,15 @@ def _step(value: float) -> float:
     return math.ldexp(1, max(math.frexp(value)[1] - 24, -149))
 
 
+def _widen(certificates: "C.Array[S.Certificate]") -> None:
+    """Widens output bounds by half a step of float32."""
+    for c in certificates:
+        if math.isfinite(c.output_lo):
+            c.output_lo -= _step(c.output_lo) / 2
+        if math.isfinite(c.output_hi):
+            c.output_hi += _step(c.output_hi) / 2
+
+
 class Evaluator(Handle):
     """The part of an Estimator that begins inputs and answers questions."""
 
@@ -478,17 +487,19 @@ class Evaluator(Handle):
         certificates: "C.Array[S.Certificate]",
         radius: float | None,
     ) -> None:
-        """Accounts for outputs that were rounded when they were recorded. Widens output bounds by
-        half a step of float32. Empties a certificate, and raises StepError, if half a step at the
-        prediction is more than 1% of the tolerance."""
+        """Accounts for outputs that were rounded when they were recorded."""
+        if radius is None:
+            self._refuse_small_tolerances(questions, certificates)
+        else:
+            _widen(certificates)
+
+    def _refuse_small_tolerances(
+        self, questions: "C.Array[S.Question]", certificates: "C.Array[S.Certificate]"
+    ) -> None:
+        """Empties a certificate, and raises StepError, if half a step of float32 at the prediction
+        is more than 1% of the tolerance."""
         refused = None
         for i, c in enumerate(certificates):
-            if radius is not None:
-                if math.isfinite(c.output_lo):
-                    c.output_lo -= _step(c.output_lo) / 2
-                if math.isfinite(c.output_hi):
-                    c.output_hi += _step(c.output_hi) / 2
-                continue
             if not c.radius > 0:
                 continue
             values = [c.prediction]
