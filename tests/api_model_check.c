@@ -90,6 +90,13 @@ static int whole_by_columns(void *user, const certreg_batch *b)
     return b->rows == 256 ? by_columns(user, b) : 3;
 }
 
+static int ones(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t i = 0; i < b->rows * b->columns; i++) b->y[i] = 1;
+    return 0;
+}
+
 static certreg_estimator *begun(certreg_eval eval, seen *s, size_t batch)
 {
     certreg_model m = kit_model(eval, s, 3, 2);
@@ -209,6 +216,20 @@ TEST(model_check_of_small_batches_and_records)
         KIT_OK(e, certreg_model_check(e, 0, NULL));
         ck_assert_uint_eq(s.rows, rows[samples > 1 ? samples - 1 : 1]); /* one has other numbers */
     }
+}
+
+/* A row of pairs has more numbers than a record of one sample. */
+TEST(model_check_of_a_record_of_one_sample)
+{
+    enum { PAIRS = 10000 };
+    static int32_t kinds[PAIRS];
+    for (size_t i = 0; i < PAIRS; i++) kinds[i] = CERTREG_OUTPUT_ANGLE_PAIR;
+    static const float z[1] = {0};
+    certreg_model m = kit_model(ones, NULL, 1, PAIRS);
+    m.kind = kinds;
+    certreg_estimator *e = kit_begun(m, PLAN(.max_samples = 1), z, 1, 0);
+    KIT_OK(e, certreg_model_check(e, 0, NULL));
+    kit_ask(e, 1, QUESTION(.tolerance = 1, .prediction = &(double){1}));
 }
 
 /* More rows find what four do not show. */

@@ -99,8 +99,10 @@ cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *de
     e->scratch.block_fractions = cr_arena_alloc(host, outputs, sizeof(double));
     e->scratch.direction_fractions =
         cr_arena_alloc(host, cr_arena_product(CR_NET_MAX_PROJECTIONS, outputs), sizeof(double));
-    e->record.values =
-        cr_arena_alloc(host, cr_arena_product(e->record.plan.max_samples, outputs), sizeof(float));
+    /* The check of the model keeps a row of columns there, even if the record has one sample. */
+    const size_t floats = cr_arena_product(e->record.plan.max_samples, outputs),
+                 least = e->record.columns;
+    e->record.values = cr_arena_alloc(host, floats > least ? floats : least, sizeof(float));
     e->scratch.group_paths = cr_arena_alloc(host, CR_GROUP_WORK_DOUBLES, sizeof(double));
     e->record.deadline = cr_arena_alloc(host, 1, sizeof *e->record.deadline);
     if (!(e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT)) return declared;
