@@ -328,12 +328,17 @@ def even_batch(samples: int, most: int) -> int:
     return -(-samples // -(-samples // most))
 
 
-def in_pieces(call: Callable[[Value], Value], rows: Value, join: Callable[..., Value]) -> Value:
+def in_pieces(
+    call: Callable[[Value], Value],
+    rows: Value,
+    copy: Callable[[Value], Value],
+    join: Callable[..., Value],
+) -> Value:
     """The joined results of a network for pieces of the rows, so that its layers stay in the
-    caches."""
+    caches. They are copied, since a network may return memory that its next call overwrites."""
     if len(rows) <= PIECE:
         return call(rows)
-    return join([call(rows[at : at + PIECE]) for at in range(0, len(rows), PIECE)])
+    return join([copy(call(rows[at : at + PIECE])) for at in range(0, len(rows), PIECE)])
 
 
 def outputs_in_float32(outputs: np.ndarray, turns: Turns) -> np.ndarray:

@@ -190,7 +190,7 @@ class Worker:
         if self.function is None:
             raise ValueError("without a model there is nothing to probe")
         try:
-            return np.asarray(self.function(X), np.float32).reshape(len(X), -1)
+            return np.array(self.function(X), np.float32).reshape(len(X), -1)
         except Exception as error:
             raise RowsError(raised("the model", error)) from error
 

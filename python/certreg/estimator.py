@@ -417,7 +417,7 @@ class Estimator(Evaluator):
                 except BaseException as own:
                     raise SharedCallError(i) from own
             raise SharedCallError(None) from error
-        return np.ascontiguousarray(y).reshape(len(begins), samples, self.columns)
+        return np.array(y, order="C").reshape(len(begins), samples, self.columns)
 
     def _sample_each(
         self,

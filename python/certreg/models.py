@@ -9,6 +9,7 @@ import inspect
 import json
 import math
 import sys
+import threading
 import warnings
 from typing import Any, Callable, Iterator, TypeAlias, cast
 
@@ -38,19 +39,32 @@ def writable(x: np.ndarray) -> np.ndarray:
     return x if x.flags.writeable else np.asarray(_Writable(x))
 
 
+_MODES = threading.Lock()
+_CALLS: dict[int, tuple[int, list[TorchModule]]] = {}  # of a module: their number, parts to restore
+
+
 @contextlib.contextmanager
 def _evaluating(module: TorchModule) -> Iterator[None]:
-    """A context in which a module is in evaluation mode. Afterwards each part has its own mode
-    again. An exported program keeps the mode of its export, and refuses a change."""
-    training = [part for part in module.modules() if part.training]
-    try:
+    """A context in which a module is in evaluation mode. After it, or the last of those in several
+    threads, each part has its own mode again. An exported program keeps the mode of its export, and
+    refuses a change."""
+    with _MODES:
+        count, parts = _CALLS.get(id(module), (0, []))
+        training = [part for part in module.modules() if part.training]
+        _CALLS[id(module)] = count + 1, parts + training
         if training:
             with contextlib.suppress(NotImplementedError):
                 module.eval()
+    try:
         yield
     finally:
-        for part in training:
-            part.training = True  # train() would change its children too
+        with _MODES:
+            count, parts = _CALLS.pop(id(module))
+            if count > 1:
+                _CALLS[id(module)] = count - 1, parts
+                parts = []
+            for part in parts:
+                part.training = True  # train() would change its children too
 
 
 class TorchModel:
@@ -73,7 +87,8 @@ class TorchModel:
         with _evaluating(module), torch.inference_mode():
             rows = torch.from_numpy(writable(frame_as_array(x, np.float32)))
             if self.place is None:
-                y = in_pieces(lambda some: _tensor(_called(module, some)), rows, torch.cat)
+                call = functools.partial(_called, module)
+                y = in_pieces(lambda some: _tensor(call(some)), rows, torch.clone, torch.cat)
             else:
                 y = _tensor(_called(module, rows.to(*self.place)))
             kept = y.dtype if y.dtype == torch.float64 else torch.float32
@@ -178,7 +193,7 @@ class _InPieces:
         self.predict, self.__self__ = predict, getattr(predict, "__self__", self)
 
     def __call__(self, x: Any) -> Any:
-        return in_pieces(self.predict, x, np.concatenate)
+        return in_pieces(self.predict, x, np.copy, np.concatenate)
 
 
 def _is_network(model: Estimator) -> bool:

@@ -85,7 +85,8 @@ class Parametric:
         check_finite(rows, rows, "p")
         # Without rows there is one empty piece, which shows the number of outputs.
         pieces = [rows[at : at + self._rows] for at in range(0, max(1, len(rows)), self._rows)]
-        return np.concatenate([self._outputs(piece) for piece in pieces])
+        # A model may return its own memory, which the next call overwrites.
+        return np.concatenate([self._outputs(piece).copy() for piece in pieces])
 
     def _outputs(self, p: np.ndarray) -> np.ndarray:
         y = numbers(self._model(self._made(p)), np.float64, "the output of the model")

@@ -3,6 +3,7 @@
 import functools
 import gc
 import pickle
+import threading
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from kit import SAMPLES, X, Z, certreg, estimator, model, no_warnings, package, parametrize, rows_of
 from kit import same
 from certreg import OnnxModel, as_model, check_model
+from certreg._arrays import PIECE
 from certreg.models import device_model, is_factory, writable
 from certreg.names import names_of
 
@@ -208,6 +210,32 @@ def test_calls_of_modules_are_in_evaluation_mode_and_leave_each_part_in_its_own(
     assert one[3].training
 
 
+def test_threads_share_a_module_in_evaluation_mode(torch):
+    one, modes, both = net(torch, torch.nn.Dropout(0.5)), [], threading.Barrier(2)
+
+    def forward(module, given):
+        both.wait(9)  # until both threads are in a call
+        modes.append(module.training)
+
+    one.register_forward_pre_hook(forward)
+    one[-1].register_forward_hook(lambda *_: modes.append(one[2].training))
+    threads = [threading.Thread(target=as_model(one), args=[X]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert modes == [False] * 4 and all(part.training for part in one.modules())
+
+
+def test_networks_may_return_their_own_memory(torch):
+    class Own(torch.nn.Module):
+        def forward(self, x):
+            return own[: len(x)].copy_(x[:, :1])
+
+    own, x = torch.empty(PIECE, 1), np.arange(3 * PIECE, dtype=np.float32)[:, None]
+    np.testing.assert_array_equal(as_model(Own())(x), x)
+
+
 def test_certificates_leave_a_module_in_training_mode(torch):
     one = net(torch, torch.nn.Dropout(0.5))
     rows_of(one, samples=64)
@@ -236,7 +264,7 @@ def test_other_precisions_are_met(torch):
         y = as_model(double)(x)
     with torch.no_grad():
         wanted = double(torch.tensor(x.astype(np.float64))).numpy()
-    np.testing.assert_array_equal(y, wanted.astype(np.float32))
+    np.testing.assert_array_equal(y, wanted)
     assert as_model(net(torch).bfloat16())(x).dtype == np.float32
 
 

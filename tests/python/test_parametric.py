@@ -109,6 +109,18 @@ def test_inputs_are_made_in_pieces_of_bounded_memory():
     assert made == [1, 4, 4, 1]
 
 
+def test_a_model_may_return_its_own_memory():
+    own = np.empty(8)
+
+    def model(x):
+        own[: len(x)] = x[:, 0]
+        return own[: len(x)]
+
+    p = np.arange(9.0)[:, None]
+    wide = Parametric(model, lambda p: np.broadcast_to(p[:, :1], (len(p), 1 << 20)), ["value"])
+    assert (wide(p) == p[:, 0]).all()
+
+
 def test_certificates_are_those_of_the_composition():
     f = Parametric(total, MAKERS[1])
     rows = certreg.certify_rows(f, [[0, 0], [3, 1]], 1, 5, samples=200, scale=[0.5, 2], seed=3)
