@@ -188,7 +188,7 @@ class Evaluator(Handle):
         alternatives : ChangeSet or sequence of ChangeSet, optional
             As for certify_rows, with a new input: `total_samples` is for all of them, and the
             attribute `alternatives` has what Rows.alternatives has. They use noise ids from 2^63
-            on. Experimental.
+            on. The record of this estimator is empty afterwards. Experimental.
 
         Returns
         -------
@@ -237,23 +237,24 @@ class Evaluator(Handle):
         if self._columns is not None:
             raise ValueError("alternatives of a DataFrame: use certify_rows, or give arrays")
         z, sigma, total, *asked = arguments
-        flat, _ = self._input(z)
+        flat, layout = self._input(z)
         sets = Alternatives(given, Space(self.shape, self._scale, None, None))
         questions = [question_of(question) for question in asked]
         samples = integer(total, "total_samples", 1)
-        noise_id = self._noise(noise_id)
+        sigma, noise_id = number(sigma, "sigma"), self._noise(noise_id)
         if noise_id >= MOST_ROW:
             raise ValueError(f"with alternatives noise_id must be below {MOST_ROW}")
+        check_questions(questions)
         with self._calls:
+            self._begin(flat, sigma, noise_id, 0, layout)  # no record of an earlier input is left
             covering = Covering(sets, *self._pair(questions, samples), questions, samples)
-            found = covering.certify(flat, number(sigma, "sigma"), noise_id, 0)
+            found = covering.certify(flat, sigma, noise_id, 0)
             certificates, self.alternatives = found
         made = [Certificate._of(certificate) for certificate in certificates]
         return made[0] if len(made) == 1 else made
 
     def _pair(self, questions: Sequence[Question], samples: int) -> tuple[Any, Any]:
         """The estimators for the input itself and for changed inputs."""
-        check_questions(questions)
         own = self._pilot or pilot_for(questions, samples)
         plans = samples, own, pilot_of_others(questions, self._kind, self._pilot)
         if self._twins[:1] != (plans,):

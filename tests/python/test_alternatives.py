@@ -121,9 +121,12 @@ def test_estimator_and_processes_return_the_same_bits():
     assert rows.alternatives[0, 0].count == 1 + (2 + 1) + 2 + 1
     assert bits(houses(sets, jobs=2)) == bits(rows)
     with certreg.Estimator(house, 3, SAMPLES, seed=42, scale=[1, 0, 0]) as e:
+        e.certify(HOUSES[-1], 0.25, 900, 0.5)
         for i, z in enumerate(HOUSES):
-            c = e.certify(z, 0.25, 900, 0.5, alternatives=sets)
+            c = e.certify(z, 0.25, 900, 0.5, noise_id=i, alternatives=sets)
             assert same(c, rows.certificate(i)) and e.alternatives == rows.alternatives[i, 0]
+            with pytest.raises(certreg.CertregError, match="sample 0 .* is missing"):
+                e.prediction(0.5)  # of an earlier input
         with pytest.raises(TypeError, match="alternatives need a new input"):
             e.certify(0, 0.5, alternatives=sets)
         with pytest.raises(ValueError, match="must be below"):
