@@ -219,9 +219,9 @@ def split_frame(
 
 def check_exact(values: np.ndarray, scale: ArrayLike, what: str = "X") -> None:
     """Raises ValueError if float32 changes an integer of these inputs in a feature without noise,
-    since the model has to get it unchanged."""
+    since the model has to get it unchanged. Floats may be integers too."""
     still, count = np.ravel(np.asarray(scale) == 0), values[0].size
-    if len(still) != count or values.dtype.kind not in "iuO":
+    if len(still) != count or values.dtype.kind not in "iufO":
         return
     some = values.reshape(len(values), count)[:, still]
     try:
@@ -232,9 +232,10 @@ def check_exact(values: np.ndarray, scale: ArrayLike, what: str = "X") -> None:
     large = np.isfinite(got) & (np.abs(got) >= MOST_VALUES)
     # numpy would compare integers with floats as floats
     for value, one in zip(some[large].tolist(), got[large].tolist()):
-        if isinstance(value, (int, np.integer)) and int(value) != one:
+        whole = isinstance(value, (int, np.integer)) or float(value).is_integer()
+        if whole and int(value) != one:
             raise ValueError(
-                f"{what} has {value} in a feature without noise, and float32 would make it "
+                f"{what} has {int(value)} in a feature without noise, and float32 would make it "
                 f"{int(one)}: give a DataFrame, which keeps it, or smaller codes"
             )
 

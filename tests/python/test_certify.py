@@ -258,7 +258,8 @@ def test_angles_of_many_turns_are_moved_before_they_are_rounded():
 def test_integers_that_float32_changes_are_refused():
     X = np.array([[2**24 + 1, 3]])
     mixed = np.array([[np.int64(2**24 + 1), 3]], object)
-    for given in (X, X.astype(object), mixed, X + np.array([[2**60 - 2**24, 0]])):
+    floats = X.astype(float)  # as DataFrame.to_numpy gives them
+    for given in (X, floats, X.astype(object), mixed, X + np.array([[2**60 - 2**24, 0]])):
         with pytest.raises(ValueError, match="[17] in a feature without noise, .* it .*6:"):
             rows_of(lambda x: x[:, 1], given, scale=[0, 1])
     with certreg.Estimator(lambda x: x[:, 1], 2, 100, scale=[0, 1]) as e:
