@@ -285,14 +285,13 @@ def _exact(why: str, which: Sequence[int], names: Names) -> str:
 
 def scale_by_rule(model: Model, X: Inputs, scale: Scale) -> tuple[Scale, list[str]]:
     """The scale by which split_by_rule decides, for other inputs too: a Series for a DataFrame with
-    different names of columns, None if all features of an array get noise by default; and the
-    texts."""
+    different names of columns, numbers for an array; and the texts."""
     if not is_default(scale):
         return scale, []
     _, columns, found, texts = split_by_rule(model, X, scale)
     if columns is not None and len(set(columns.names)) == len(columns.names):
         return columns.series(columns.scale), texts
-    return found, texts
+    return np.ones(np.shape(X)[1:]) if found is None else found, texts
 
 
 # ---- kinds of features, from the values

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ._arguments import refuse
 from ._arrays import array_of, inputs_of, norm_above, numbers, scale_of
+from ._categorical import scale_by_rule
 from ._types import Inputs, Model, Names, Scale, Shape
 from .certified_rows import Rows
 from .frames import Columns, by_names, is_frame, scale_from
@@ -75,7 +77,11 @@ def within(
     if not is_frame(X) and np.ndim(X) == 1:
         X = inputs_of([X])
     half = bounds_of(X, bounds, "bounds")
-    each = half if scale is None else scale
+    each: Scale = half
+    if scale is not None:
+        each, texts = scale_by_rule(model, X, scale)
+        for text in texts:
+            warnings.warn(text, stacklevel=2)
     radius, norm = radius_of_box(X, half, each)
     asked = Question(0.0) if question is None else question
     level = norm / 2 if sigma is None else sigma  # the same for all inputs

@@ -119,9 +119,10 @@ class Rows(HtmlTable):
         return self.sampling.samples
 
     @property
-    def scale(self) -> ArrayLike | None:
-        """The noise of each feature in units of sigma, as certify_rows takes it; None: 1."""
-        return self.sampling.scale
+    def scale(self) -> ArrayLike:
+        """The noise of each feature in units of sigma, as certify_rows takes it."""
+        scale = self.sampling.scale
+        return np.ones(self.sampling.shape) if scale is None else scale
 
     @property
     def seed(self) -> int | None:

@@ -136,7 +136,6 @@ def compare_denoised(
     one, levels = question_about_one(question), sigmas_of(sigmas)
     slack = not_negative(slack, "slack")
     scale, texts = scale_by_rule(model, X, scale)
-    scale = 1.0 if scale is None else scale  # the denoisers must not decide by the examples
     for text in texts:
         warnings.warn(text, stacklevel=2)
     fronts = [_denoised(model, examples, sigma, scale, components) for sigma in levels]

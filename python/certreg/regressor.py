@@ -54,7 +54,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Noise level > 0, in units of the scale.
     scale : {"std", "iqr"} or array_like
         Noise of each feature: the spread among the rows that the regressor was fitted to, or
-        numbers; None: 1.
+        numbers; None: 1, but 0 for the features that get no noise in certify_rows(X) of these rows.
     statistic : Statistic or str
         Statistic of the outputs. The mean needs lo and hi.
     samples : int

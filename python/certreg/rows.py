@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import functools
 import hashlib
@@ -164,6 +165,7 @@ def certify_rows(
         constraints_of(more.constraints) or needed_constraints(asked), integer(more.flags, "flags"),
         integer(noise_id, "noise_id"), together // (samples * len(sigmas)),
     )  # fmt: skip
+    sampling = copy.deepcopy(sampling)  # the caller's arrays may change
     if sampling.noise_id + len(matrix) > 2**63:
         raise ValueError(
             f"noise_id is {sampling.noise_id}; the ids of all rows must be below 2**63"
@@ -230,6 +232,8 @@ def _inputs(
             matrix = matrix.copy()  # the caller's array may change
         matrix = np.ascontiguousarray(matrix)
     check_finite(matrix, given, "X", "a finite float32", missing=True)
+    if isinstance(found, np.ndarray) and found.shape == matrix.shape[1:] and (found == 1).all():
+        found = found if columns else None  # so that rows.scale resumes the same rows
     return matrix, columns, found, texts
 
 

@@ -96,7 +96,7 @@ def compare_radius(
     if isinstance(radius, Rows):
         if scale is not None:
             raise ValueError("the rows have their scale: leave scale out")
-        scale = radius.scale
+        scale = radius.sampling.scale
     changes = Perturbations(X, scale, step, kind, names)
     if isinstance(radius, Rows) and radius.sampling.shape != changes.X.shape[1:]:
         raise ValueError(f"the rows are about inputs of shape {radius.sampling.shape}: give them")

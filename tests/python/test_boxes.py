@@ -56,6 +56,19 @@ def test_a_bound_of_0_is_an_exact_feature():
     assert rows.at_radius == pytest.approx(np.linalg.norm(box / BEST), rel=1e-5)
 
 
+def test_a_spread_leaves_categories_without_noise():
+    trees = package("sklearn.ensemble").HistGradientBoostingRegressor
+    x = np.column_stack([X[:, 0], np.arange(len(X)) % 5])
+    model = trees(max_iter=2, categorical_features=[1]).fit(x, x.sum(1))
+    for bound in (1, 0):
+        with pytest.warns(UserWarning, match="categories by the model's description"):
+            if bound:
+                with pytest.raises(ValueError, match="feature 1 has a bound and the scale 0"):
+                    within(model, x, [1, bound], scale="std")
+            else:
+                assert within(model, x, [1, bound], scale="std", **HOW).scale[1] == 0
+
+
 def test_missing_cells_stay_missing():
     x = np.where(np.arange(4) == 1, np.nan, X[:8])
     slopes = SLOPES * [1, 0, 1, 1]

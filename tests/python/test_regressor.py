@@ -59,6 +59,12 @@ def test_noise_is_fresh_unless_the_state_is_given():
     np.testing.assert_array_equal(fitted().predict(X[4:5]), fitted().predict(X[:5])[4:])
 
 
+def test_without_a_scale_the_inputs_decide_nothing():
+    model = fitted(scale=None, random_state=None)
+    rows = model.certify(np.where([True, True, False], X, 0.5), 5.0)
+    assert rows.scale.tolist() == model.scale_.tolist() == [1, 1, 1]
+
+
 def test_what_is_served_is_what_was_certified():
     model = fitted(samples=51, failure_rate=0.05, random_state=None)
     rows = model.certify(X[:8], 0.6, samples=2000)

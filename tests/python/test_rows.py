@@ -155,6 +155,10 @@ def test_vectors_need_a_prediction():
 def test_inputs_are_copied():
     x = X.copy()
     assert bits(rows_of(x=x, progress=lambda done, rows: x.fill(7))) == bits(rows_of())
+    scale = np.array([0.0, 1.0, 2.0])
+    rows = rows_of(scale=scale)
+    scale.fill(7)
+    assert rows.scale.tolist() == [0, 1, 2]
 
 
 # ---- rows of a frame in which some columns get no noise
