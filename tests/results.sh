@@ -39,7 +39,7 @@ bad=0
 for name; do
     log=lib/results/$name.log began=$SECONDS outcome=passed
     bash -c "$(command_of "$name")" >"$log" 2>&1 || outcome=FAILED bad=1
-    last=$(grep -v '^ *$' "$log" | tail -1 | cut -c1-120)
+    last=$(grep -v "^ *$" "$log" | tail -1 | sed "s:$PWD/::" | cut -c1-120)
     line="$(date +%F) $(git rev-parse --short=8 HEAD) $name: $outcome in $((SECONDS - began)) s"
     line+=": $last"
     echo "$line"
