@@ -212,19 +212,24 @@ def test_calls_of_modules_are_in_evaluation_mode_and_leave_each_part_in_its_own(
 
 def test_threads_share_a_module_in_evaluation_mode(torch):
     one, modes, both = net(torch, torch.nn.Dropout(0.5)), [], threading.Barrier(2)
+    begun, over = threading.Event(), threading.Event()
 
     def forward(module, given):
-        both.wait(9)  # until both threads are in a call
-        modes.append(module.training)
+        begun.set()
+        both.wait(9)
+        if threading.current_thread() is second:
+            over.wait(9)  # the first call, which found the module in training mode
+        modes.append(one[2].training)
 
     one.register_forward_pre_hook(forward)
-    one[-1].register_forward_hook(lambda *_: modes.append(one[2].training))
-    threads = [threading.Thread(target=as_model(one), args=[X]) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert modes == [False] * 4 and all(part.training for part in one.modules())
+    first, second = (threading.Thread(target=as_model(one), args=[X]) for _ in range(2))
+    first.start()
+    begun.wait(9)
+    second.start()
+    first.join()
+    over.set()
+    second.join()
+    assert modes == [False] * 2 and all(part.training for part in one.modules())
 
 
 def test_networks_may_return_their_own_memory(torch):
