@@ -77,11 +77,9 @@ def within(
     if not is_frame(X) and np.ndim(X) == 1:
         X = inputs_of([X])
     half = bounds_of(X, bounds, "bounds")
-    each: Scale = half
-    if scale is not None:
-        each, texts = scale_by_rule(model, X, scale)
-        for text in texts:
-            warnings.warn(text, stacklevel=2)
+    each, texts = scale_by_rule(model, X, half if scale is None else scale)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
     radius, norm = radius_of_box(X, half, each)
     asked = Question(0.0) if question is None else question
     level = norm / 2 if sigma is None else sigma  # the same for all inputs

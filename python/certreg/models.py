@@ -62,9 +62,9 @@ def _evaluating(module: TorchModule) -> Iterator[None]:
             count, parts = _CALLS.pop(id(module))
             if count > 1:
                 _CALLS[id(module)] = count - 1, parts
-                parts = []
-            for part in parts:
-                part.training = True  # train() would change its children too
+            else:
+                for part in parts:
+                    part.training = True  # train() would change its children too
 
 
 class TorchModel:

@@ -232,8 +232,9 @@ def _inputs(
             matrix = matrix.copy()  # the caller's array may change
         matrix = np.ascontiguousarray(matrix)
     check_finite(matrix, given, "X", "a finite float32", missing=True)
-    if isinstance(found, np.ndarray) and found.shape == matrix.shape[1:] and (found == 1).all():
-        found = found if columns else None  # so that rows.scale resumes the same rows
+    ones = np.ones(matrix.shape[1:])
+    if columns is None and found is not None and np.array_equal(found, ones):
+        found = None  # so that rows.scale resumes the same rows
     return matrix, columns, found, texts
 
 
