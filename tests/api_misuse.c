@@ -2,6 +2,8 @@
  * is told at once, gets outputs that claim nothing, and disturbs nobody. */
 #include "support/every_call.h"
 #include "support/structs.h"
+#include <certreg/attack.h>
+#include <certreg/solver.h>
 #include <pthread.h>
 
 static const char *const refused[] = {"begin",     "begin_level", "sample", "draw",
@@ -154,6 +156,55 @@ TEST(misuse_of_null_handles_is_invalid)
     certreg_solver_destroy(NULL);
     certreg_bisection_destroy(NULL);
     ck_assert_ptr_null(certreg_estimator_error(NULL));
+}
+
+/* ---- handles of another version in the same process: only their first 8 bytes have a meaning */
+static void mark_other(void *handle)
+{
+    *(uint64_t *)handle ^= 100;
+}
+
+static certreg_status says_other(const certreg_error *e)
+{
+    KIT_SAYS(e, "another version of the library");
+    return e->status;
+}
+
+TEST(misuse_of_handles_of_another_version_is_refused)
+{
+    const certreg_attack_plan p = {.struct_size = sizeof p};
+    const certreg_bounds u =
+        BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1);
+    refusals r = {.e = make(NULL, kit_identity, NULL), .expected = CERTREG_E_VERSION};
+    certreg_mean_change change = {.struct_size = sizeof change};
+    certreg_radius radius = {.struct_size = sizeof radius};
+    certreg_attack_result result = {.struct_size = sizeof result};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_solver *s;
+    certreg_bisection *b;
+    certreg_attack *a, *none;
+    KIT_OK(r.e, certreg_estimator_begin(r.e, z, 0.25, 1));
+    ck_assert_int_eq(certreg_attack_create(r.e, &p, NULL, &a), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &s), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &b), CERTREG_OK);
+    void *const handles[] = {r.e, s, b, a};
+    for (int i = 0; i < 4; i++) mark_other(handles[i]);
+    ask_all(&r);
+    ck_assert_msg(!r.wrong, "%s", r.wrong);
+    ck_assert_int_eq(says_other(certreg_estimator_error(r.e)), CERTREG_E_VERSION);
+    ck_assert_int_eq(certreg_attack_create(r.e, &p, &why, &none), CERTREG_E_VERSION);
+    says_other(&why);
+    ck_assert_int_eq(certreg_attack_run(a, NULL, NULL, NULL, &result), CERTREG_E_VERSION);
+    ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, 1, &change), CERTREG_E_VERSION);
+    ck_assert_int_eq(certreg_bisection_within(b, &u, 0, 1, &radius), CERTREG_E_VERSION);
+    says_other(certreg_attack_error(a)), says_other(certreg_solver_error(s));
+    says_other(certreg_bisection_error(b));
+    certreg_estimator_cancel(r.e);
+    certreg_attack_destroy(a), certreg_solver_destroy(s); /* whose memory only their maker knows */
+    certreg_bisection_destroy(b), certreg_estimator_destroy(r.e);
+    for (int i = 0; i < 4; i++) mark_other(handles[i]);     /* and back */
+    KIT_OK(r.e, certreg_estimator_sample(r.e, 0, SAMPLES)); /* without the cancel */
+    certreg_attack_destroy(a), certreg_solver_destroy(s), certreg_bisection_destroy(b);
 }
 
 /* ---- other handles in a callback */

@@ -117,6 +117,7 @@ static certreg_status create(const cr_context *target, const certreg_attack_plan
         status = cr_handle_alloc(plan.memory, plan.memory_bytes, n.total, &owned, &memory, why);
     if (status) return status;
     certreg_attack *a = memory;
+    a->tag = CR_HANDLE_TAG;
     a->target = *target;
     a->max_calls = plan.max_calls;
     a->owns_memory = owned;
@@ -145,7 +146,7 @@ static certreg_status create_beside(certreg_estimator *target, const certreg_att
     const cr_context context = cr_estimator_context(target);
     if (refused == CERTREG_E_BUSY)
         return cr_error_set(why, refused, "a call is running on the estimator");
-    if (refused) *why = *context.why;
+    if (refused) *why = *certreg_estimator_error(target);
     return refused ? refused : cr_estimator_unlock(target, create(&context, plan, out, why));
 }
 
@@ -163,13 +164,14 @@ certreg_status certreg_attack_create(certreg_estimator *target, const certreg_at
 
 void certreg_attack_destroy(certreg_attack *a)
 {
-    if (!a) return;
+    if (!a || !cr_handle_is_own(a)) return;
     certreg_estimator_destroy(a->probe.estimator);
     if (a->owns_memory) cr_handle_release(a);
 }
 
 const certreg_error *certreg_attack_error(const certreg_attack *a)
 {
+    if (a && !cr_handle_is_own(a)) return &cr_handle_foreign_error;
     return a ? certreg_estimator_error(a->probe.estimator) : NULL;
 }
 
@@ -177,6 +179,7 @@ const certreg_error *certreg_attack_error(const certreg_attack *a)
 certreg_status cr_attack_enter(certreg_attack *a)
 {
     if (!a) return CERTREG_E_INVALID;
+    if (!cr_handle_is_own(a)) return CERTREG_E_VERSION;
     const certreg_status status = cr_estimator_enter(a->probe.estimator, NULL);
     if (status) return status;
     const certreg_status refused = cr_estimator_lock(a->target.estimator);

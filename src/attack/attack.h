@@ -6,6 +6,7 @@
 #include "estimator/context.h"
 
 struct certreg_attack {
+    uint64_t tag;      /* CR_HANDLE_TAG */
     cr_context target; /* the caller's estimator; its record stays as it is */
     cr_context probe;  /* our own: the same model, no pilot, and noise of its own */
     size_t max_calls;

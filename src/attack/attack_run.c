@@ -225,7 +225,7 @@ certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *que
         if (!status) status = run_attack(a, question, options, shift, &r);
         status = cr_attack_leave(a, status);
     }
-    if (a && r.outcome != CERTREG_ATTACK_BROKEN) clear_shift(a, shift);
+    if (a && cr_handle_is_own(a) && r.outcome != CERTREG_ATTACK_BROKEN) clear_shift(a, shift);
     cr_struct_write_empty(result, CR_OLDEST_ATTACK_RESULT, &r, sizeof r);
     return status;
 }

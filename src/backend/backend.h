@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 13u
+#define CR_BACKEND_API 14u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float, then added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u

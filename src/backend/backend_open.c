@@ -86,7 +86,8 @@ certreg_status certreg_backend_open(const char *module, int32_t device, void *st
 
 void certreg_backend_close(certreg_backend *backend)
 {
-    if (!backend || (cr_backend_is_device(backend) && cr_call_guard_is_foreign(&backend->guard)))
+    if (!backend || backend->ops->api_version != CR_BACKEND_API ||
+        (cr_backend_is_device(backend) && cr_call_guard_is_foreign(&backend->guard)))
         return; /* a forked child has no device */
     backend->ops->close(backend);
 }

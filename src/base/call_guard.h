@@ -1,11 +1,25 @@
 /* The guard of public calls on a handle. Every call begins with cr_call_guard_enter and ends with
  * cr_call_guard_leave, which hold three promises for all calls: one call at a time, no call in a
- * forked child, and arithmetic in the default floating-point environment. */
+ * forked child or on another version's handle, and arithmetic in the default floating-point
+ * environment. */
 #ifndef CR_BASE_CALL_GUARD_H
 #define CR_BASE_CALL_GUARD_H
 #include "base/fp_environment.h"
 #include "base/error.h"
 #include <stdint.h>
+#include <string.h>
+
+/* The first 8 bytes of every handle, in every version. A process may hold two versions of the
+ * library (a host's and a plugin's), whose handles may differ in all that follows. */
+#define CR_HANDLE_TAG (UINT64_C(0x6372e9) << 32 | CERTREG_VERSION_NUMBER)
+
+/* Returns 1 if this version made the handle, else 0. */
+static inline int cr_handle_is_own(const void *handle)
+{
+    uint64_t tag;
+    memcpy(&tag, handle, sizeof tag);
+    return tag == CR_HANDLE_TAG;
+}
 
 /* A flag that one thread at a time can take. */
 #ifdef __cplusplus
@@ -27,7 +41,8 @@ static inline void cr_atomic_flag_release(cr_atomic_flag *flag)
 }
 #endif
 
-typedef struct cr_call_guard {
+typedef struct cr_call_guard { /* first member of every handle that has one */
+    uint64_t tag;              /* CR_HANDLE_TAG */
     cr_atomic_flag taken;
     int64_t process;          /* that made the handle */
     fenv_t saved_environment; /* the caller's, during a call */
@@ -39,7 +54,8 @@ void cr_call_guard_init(cr_call_guard *);
 int cr_call_guard_is_foreign(const cr_call_guard *);
 /* Begins a call. CERTREG_OK: the call may run, the error is cleared, and cr_call_guard_leave must
  * follow. CERTREG_E_BUSY: another call is running on some thread; the error, which belongs to that
- * call, is not touched. CERTREG_E_WRONG_STATE, with a text: the process is a forked child. */
+ * call, is not touched. CERTREG_E_VERSION: another version made the handle, which is not touched.
+ * CERTREG_E_WRONG_STATE, with a text: the process is a forked child. */
 certreg_status cr_call_guard_enter(cr_call_guard *, certreg_error *);
 /* Ends a call and returns its status. */
 certreg_status cr_call_guard_leave(cr_call_guard *, certreg_status);
@@ -49,8 +65,10 @@ void cr_call_guard_out(const cr_call_guard *);
 /* Saves the environment after a callback, which may have changed it, and sets the default one. */
 void cr_call_guard_in(cr_call_guard *);
 
+/* The error of a handle that another version made. */
+extern const certreg_error cr_handle_foreign_error;
 /* Returns the error that a caller may read: the handle's, or a constant CERTREG_E_BUSY while a call
- * is running, which writes to the handle's. */
+ * is running, which writes to the handle's, or the constant of a foreign handle. */
 const certreg_error *cr_call_guard_error(const cr_call_guard *, const certreg_error *);
 
 #endif

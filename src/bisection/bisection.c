@@ -74,7 +74,8 @@ certreg_status certreg_bisection_create(const certreg_bisection_plan *plan, cert
 
 void certreg_bisection_destroy(certreg_bisection *bisection)
 {
-    if (bisection && bisection->owns_memory) cr_handle_release(bisection);
+    if (bisection && cr_handle_is_own(bisection) && bisection->owns_memory)
+        cr_handle_release(bisection);
 }
 
 const certreg_error *certreg_bisection_error(const certreg_bisection *bisection)

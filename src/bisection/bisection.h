@@ -5,8 +5,8 @@
 #include "bisection/radius.h"
 
 struct certreg_bisection {
-    certreg_error error;
     cr_call_guard guard;
+    certreg_error error;
     certreg_solve_info info;
     cr_radius_options options;
     int32_t owns_memory;

@@ -90,7 +90,7 @@ certreg_status certreg_denoiser_create(const certreg_denoiser_plan *plan, certre
 
 void certreg_denoiser_destroy(certreg_denoiser *d)
 {
-    cr_handle_release(d);
+    if (d && cr_handle_is_own(d)) cr_handle_release(d);
 }
 
 /* ---- use */
@@ -104,6 +104,7 @@ certreg_status certreg_denoiser_apply(const certreg_denoiser *d, const float *x,
                                       float *y)
 {
     if (!d || (rows && (!x || !y))) return CERTREG_E_INVALID;
+    if (!cr_handle_is_own(d)) return CERTREG_E_VERSION;
     if (overlap(x, y, rows * d->inputs)) return CERTREG_E_INVALID;
     const cr_filter filter = {.inputs = d->inputs,
                               .pitch = d->pitch,
@@ -128,6 +129,7 @@ certreg_status certreg_denoiser_info(const certreg_denoiser *d, certreg_denoiser
     certreg_error error;
     certreg_status status = cr_struct_check(out, CR_OLDEST_DENOISER_FACTS, "facts", &error);
     if (!status && !d) status = CERTREG_E_INVALID;
+    if (!status && !cr_handle_is_own(d)) status = CERTREG_E_VERSION;
     if (status) d = &no_denoiser;
     const certreg_denoiser_facts facts = {.struct_size = sizeof facts,
                                           .inputs = d->inputs,

@@ -13,6 +13,7 @@ enum { CR_DENOISER_MAX_COMPONENTS = 4096 };
 /* center and base_gain have `pitch` numbers, analysis and synthesis cr_denoiser_rows times `pitch`.
  * They are one array, in this order. */
 struct certreg_denoiser {
+    uint64_t tag; /* CR_HANDLE_TAG */
     size_t inputs, pitch, components;
     float *center, *base_gain, *analysis, *synthesis;
     double sigma, error;

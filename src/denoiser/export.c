@@ -32,8 +32,10 @@ static void lay_out(certreg_denoiser *d, cr_arena *a)
 certreg_status cr_denoiser_alloc(size_t inputs, size_t components, certreg_error *why,
                                  certreg_denoiser **out)
 {
-    certreg_denoiser d = {
-        .inputs = inputs, .pitch = round_up(inputs, CR_FILTER_SUMS), .components = components};
+    certreg_denoiser d = {.tag = CR_HANDLE_TAG,
+                          .inputs = inputs,
+                          .pitch = round_up(inputs, CR_FILTER_SUMS),
+                          .components = components};
     cr_arena required = {0};
     void *memory = NULL;
     int32_t owned;
@@ -102,6 +104,7 @@ void cr_denoiser_set_digest(certreg_denoiser *d)
 certreg_status certreg_denoiser_export(const certreg_denoiser *d, void *buffer, size_t *bytes)
 {
     if (!d || !bytes) return CERTREG_E_INVALID;
+    if (!cr_handle_is_own(d)) return CERTREG_E_VERSION;
     const size_t capacity = *bytes, count = float_count(d->inputs, d->components);
     unsigned char *out = buffer;
     *bytes = byte_count(d->inputs, d->components);

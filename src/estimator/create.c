@@ -186,6 +186,10 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
 {
     fenv_t saved;
     memset(out, 0, sizeof *out);
+    if (backend && backend->ops->api_version != CR_BACKEND_API)
+        return cr_error_set(why, CERTREG_E_VERSION,
+                            "another version of the library opened this backend: open it by the "
+                            "version that makes the estimator");
     if (backend && cr_call_guard_is_foreign(&backend->guard))
         return cr_error_set(why, CERTREG_E_WRONG_STATE,
                             "the backend was opened in another process; open one after fork");
@@ -339,7 +343,7 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
 
 void certreg_estimator_destroy(certreg_estimator *e)
 {
-    if (!e) return;
+    if (!e || !cr_handle_is_own(e)) return;
     if (!cr_call_guard_is_foreign(&e->guard))
         cr_layout_release(e); /* a forked child has no device */
     if (e->owns_memory) cr_handle_release(e);

@@ -77,7 +77,7 @@ certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double secon
 
 void certreg_estimator_cancel(certreg_estimator *e)
 {
-    if (e) atomic_store(&e->cancel, 1);
+    if (e && cr_handle_is_own(e)) atomic_store(&e->cancel, 1);
 }
 
 const certreg_error *certreg_estimator_error(const certreg_estimator *e)

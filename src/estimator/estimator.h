@@ -19,8 +19,8 @@ typedef struct cr_batch_buffers {
 } cr_batch_buffers;
 
 struct certreg_estimator {
-    certreg_error error;
     cr_call_guard guard;
+    certreg_error error;
     atomic_int cancel;
     certreg_backend *backend;
     cr_record record;

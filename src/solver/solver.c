@@ -52,7 +52,7 @@ certreg_status certreg_solver_create(const certreg_solver_plan *plan, certreg_er
 
 void certreg_solver_destroy(certreg_solver *solver)
 {
-    if (solver && solver->owns_memory) cr_handle_release(solver);
+    if (solver && cr_handle_is_own(solver) && solver->owns_memory) cr_handle_release(solver);
 }
 
 const certreg_error *certreg_solver_error(const certreg_solver *solver)

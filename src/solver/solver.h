@@ -5,8 +5,8 @@
 #include "certreg/solver.h"
 
 struct certreg_solver {
-    certreg_error error;
     cr_call_guard guard;
+    certreg_error error;
     certreg_solve_info info;
     uint32_t max_evaluations;
     int32_t owns_memory;
