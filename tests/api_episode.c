@@ -72,6 +72,34 @@ TEST(episode_plan_with_the_gradient_is_refused)
     ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &bytes, NULL), CERTREG_E_INVALID);
 }
 
+/* Without the flag, sample 0 is the reading itself unless plan.pilot is SIZE_MAX. */
+TEST(episode_deployed_by_its_flag_has_noise_in_every_sample)
+{
+    const certreg_model m = kit_model(NULL, NULL, 2, 1);
+    certreg_plan p = PLAN(.seed = 5, .max_samples = 7, .flags = CERTREG_PLAN_DEPLOYED);
+    const certreg_question q = about_half(0);
+    certreg_certificate c = kit_stale();
+    certreg_error why = {.struct_size = sizeof why};
+    float with_flag[14], without_pilot[14], y[7] = {3, 1, 2, 3, 2, 1, 2};
+    double median;
+    certreg_estimator *e = kit_begun(m, p, (const float[]){1, 2}, 0.5, 1);
+    KIT_OK(e, certreg_estimator_draw(e, 0, 7, with_flag));
+    for (int i = 0; i < 14; i++) ck_assert_float_ne(with_flag[i], (float)(1 + i % 2));
+    KIT_OK(e, certreg_estimator_record(e, 0, 7, y));
+    KIT_OK(e, certreg_estimator_estimate(e, &q, &median));
+    ck_assert_double_eq(median, 2);
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "CERTREG_PLAN_DEPLOYED");
+    ck_assert(kit_is_blank(&c, CERTREG_E_INVALID));
+    p.flags = 0, p.pilot = SIZE_MAX;
+    certreg_estimator *other = kit_begun(m, p, (const float[]){1, 2}, 0.5, 1);
+    KIT_OK(other, certreg_estimator_draw(other, 0, 7, without_pilot));
+    ck_assert_mem_eq(with_flag, without_pilot, sizeof with_flag);
+    p.flags = CERTREG_PLAN_DEPLOYED, p.pilot = 3;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "plan.pilot is 3");
+}
+
 /* ---- questions */
 static const int32_t turn[] = {REAL, REAL, ANGLE};
 static const double lo[] = {-9, -9, -4}, hi[] = {9, 9, 4};

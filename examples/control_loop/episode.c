@@ -61,8 +61,8 @@ static int deployed(cart *c, int tick, const double *reading, float *noisy)
 {
     static _Alignas(64) unsigned char memory[64 * 1024];
     const certreg_model m = {sizeof m, .inputs = SENSORS, .outputs = 1, .batch = 1, .scale = unit};
-    const certreg_plan p = {sizeof p, .max_samples = 1, .pilot = SIZE_MAX, .memory = memory,
-                            .memory_bytes = sizeof memory}; /* without a seed: a secret one */
+    const certreg_plan p = {sizeof p, .max_samples = 1, .flags = CERTREG_PLAN_DEPLOYED,
+                            .memory = memory, .memory_bytes = sizeof memory}; /* secret seed */
     float received[SENSORS];
     certreg_estimator *e;
     for (int j = 0; j < SENSORS; j++) received[j] = (float)reading[j];

@@ -3,7 +3,9 @@ readings and knows all earlier ones? (theory 14.) CartPole has the functions of 
 Gymnasium, for many runs at once."""
 
 import numpy as np
-from certreg import NO_PILOT, PLAN_COUNT_FAILURES, PLAN_EPISODE, Estimator, Question, Serving
+from certreg import (
+    NO_PILOT, PLAN_COUNT_FAILURES, PLAN_DEPLOYED, PLAN_EPISODE, Estimator, Question, Serving,
+)  # fmt: skip
 
 TICKS, LIMIT, EPISODES = 200, 0.8, 4000
 UNIT = np.array([0.05, 0.1, 0.02, 0.1], np.float32)  # of a reading: m, m/s, rad, rad/s
@@ -48,7 +50,7 @@ def simulated(rows, sigma):  # grid points of the readings plus the noise of a r
 
 def deployed(sigma):  # noise about the received readings, from a fresh secret seed
     def sense(tick, reading):
-        with Estimator(None, 4, 1, scale=UNIT, pilot=NO_PILOT) as noise:
+        with Estimator(None, 4, 1, scale=UNIT, flags=PLAN_DEPLOYED) as noise:
             noise.begin(reading[0], sigma)
             return noise.draw(0, 1)
 

@@ -32,10 +32,20 @@ CERTREG_API certreg_status certreg_estimator_begin_level(
 CERTREG_API certreg_status
 certreg_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
 
+#ifdef CERTREG_EXPERIMENTAL
+/* A flag for plan.flags */
+enum certreg_plan_deployed {
+    /* For the deployed loop, which draws the noise about what it receives: there is no
+     * pilot (plan.pilot is 0 or SIZE_MAX), so that every sample has noise. An estimator
+     * with this flag certifies nothing. */
+    CERTREG_PLAN_DEPLOYED = 8
+};
+#endif
+
 /** Returns the noisy inputs of any samples, in any order and any number of times, for
  *  engines with a loop of their own. They are bit by bit what certreg_estimator_sample
  *  passes to the model: points of the grid of certreg_estimator_begin, and z itself as
- *  sample 0 if there is a pilot.
+ *  sample 0 if there is a pilot, as by default: see CERTREG_PLAN_DEPLOYED.
  *  @param x  receives count*inputs floats, with a CUDA backend on its device. They are
  *            complete on return, unless the backend borrows its stream: then the draw
  *            is enqueued there, and work on any other stream must wait for it. Earlier
@@ -47,7 +57,9 @@ CERTREG_API certreg_status
 certreg_estimator_draw(certreg_estimator *, uint64_t first, size_t count, float *x);
 
 /** Records outputs of samples first .. first+count-1, all or none of them. An output of
- *  a sample that is recorded already must be equal to the recorded output.
+ *  a sample that is recorded already must be equal to the recorded output. An output
+ *  that is not finite or out of its range is a failure of the model, as for
+ *  certreg_estimator_sample.
  *  @param y  count*columns floats as the model would write them; with a CUDA backend in
  *            host memory, or up to model.batch rows on its device, written by finished
  *            work or work on the backend's stream

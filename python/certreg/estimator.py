@@ -97,7 +97,7 @@ class Estimator(Evaluator):
     blocks : int
         Blocks of samples for the gradient's asymptotic interval, 64 to 65536; 0: 64.
     flags : int
-        PLAN_COUNT_FAILURES, which PLAN_PAIRS or PLAN_EPISODE can be added to, or 0.
+        PLAN_COUNT_FAILURES, to which PLAN_PAIRS, PLAN_EPISODE or PLAN_DEPLOYED can be added, or 0.
     threads : int, optional
         Number of threads that draw noise; by default the calling thread; 0: one per processor.
     device : int, optional

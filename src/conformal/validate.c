@@ -95,7 +95,7 @@ certreg_status cr_conformal_samples(cr_view *v, const certreg_calibration *c, cr
 {
     size_t samples;
     certreg_status status = cr_view_require_input(v, why);
-    if (!status) status = cr_view_require_independent(v, why);
+    if (!status) status = cr_view_require_certifying(v, why);
     if (!status && v->plan.flags & CERTREG_PLAN_EPISODE)
         status = cr_error_set(why, CERTREG_E_INVALID,
                               "plan.flags has CERTREG_PLAN_EPISODE, and prediction intervals are "

@@ -109,13 +109,14 @@ static size_t default_batch(const certreg_backend *backend, size_t inputs)
 
 static certreg_status check_flags(const certreg_plan *plan, certreg_error *why)
 {
-    const uint32_t pairs_or_episode = CERTREG_PLAN_PAIRS | CERTREG_PLAN_EPISODE;
-    if (plan->flags & ~(CERTREG_PLAN_COUNT_FAILURES | pairs_or_episode) ||
-        (plan->flags & pairs_or_episode) == pairs_or_episode)
-        return cr_error_set(why, CERTREG_E_INVALID,
-                            "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES and one of "
-                            "CERTREG_PLAN_PAIRS and CERTREG_PLAN_EPISODE, or 0",
-                            plan->flags);
+    const uint32_t uses = CERTREG_PLAN_PAIRS | CERTREG_PLAN_EPISODE | CERTREG_PLAN_DEPLOYED,
+                   use = plan->flags & uses;
+    if (plan->flags & ~(CERTREG_PLAN_COUNT_FAILURES | uses) || use & (use - 1))
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES and one of "
+            "CERTREG_PLAN_PAIRS, CERTREG_PLAN_EPISODE and CERTREG_PLAN_DEPLOYED, or 0",
+            plan->flags);
     if (plan->flags & CERTREG_PLAN_EPISODE && plan->constraints & CERTREG_CONSTRAINT_GRADIENT)
         return cr_error_set(
             why, CERTREG_E_INVALID,
@@ -127,6 +128,12 @@ static certreg_status check_flags(const certreg_plan *plan, certreg_error *why)
             why, CERTREG_E_INVALID,
             "plan.pilot is %zu; with CERTREG_PLAN_PAIRS it must be SIZE_MAX: a server "
             "has no pilot",
+            plan->pilot);
+    if (plan->flags & CERTREG_PLAN_DEPLOYED && plan->pilot && plan->pilot != SIZE_MAX)
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "plan.pilot is %zu; with CERTREG_PLAN_DEPLOYED it must be 0 or SIZE_MAX: a deployed "
+            "loop has no pilot, whose first sample has no noise",
             plan->pilot);
     return CERTREG_OK;
 }
@@ -142,6 +149,7 @@ static certreg_status check_plan(certreg_plan *plan, size_t min_blocks, certreg_
     if (plan->reserved)
         return cr_error_set(why, CERTREG_E_INVALID, "plan.reserved is %u; it must be 0",
                             plan->reserved);
+    if (plan->flags & CERTREG_PLAN_DEPLOYED) plan->pilot = SIZE_MAX;
     if (!plan->constraints) plan->constraints = CERTREG_CONSTRAINTS_ECM;
     if (!plan->blocks) plan->blocks = 64;
     if (plan->blocks < min_blocks || plan->blocks > 65536)

@@ -414,7 +414,7 @@ static certreg_status check_subject(cr_view *v, cr_question *q, certreg_error *w
 
 certreg_status cr_question_validate(cr_view *v, cr_question *q, certreg_error *why)
 {
-    certreg_status status = cr_view_require_independent(v, why);
+    certreg_status status = cr_view_require_certifying(v, why);
     if (!status) status = check_subject(v, q, why);
     if (!status) status = check_target(v, q, why);
     if (!status) status = cr_compatibility_check_constraints(q, v->plan.constraints, why);

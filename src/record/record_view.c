@@ -74,13 +74,17 @@ certreg_status cr_view_require_in_range(cr_view *v, certreg_error *why)
         (unsigned long long)(v->first_out_of_range - 1));
 }
 
-certreg_status cr_view_require_independent(cr_view *v, certreg_error *why)
+certreg_status cr_view_require_certifying(cr_view *v, certreg_error *why)
 {
-    if (!cr_view_is_antithetic(v)) return CERTREG_OK;
+    const char *flag = cr_view_is_antithetic(v)                ? "CERTREG_PLAN_PAIRS"
+                       : v->plan.flags & CERTREG_PLAN_DEPLOYED ? "CERTREG_PLAN_DEPLOYED"
+                                                               : NULL;
+    if (!flag) return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_INVALID,
-        "plan.flags has CERTREG_PLAN_PAIRS, which is for certreg_estimator_estimate: "
-        "certify with an estimator without it, also what a server of pairs returns");
+        "plan.flags has %s, which is for what is served or deployed (certreg_estimator_estimate, "
+        "certreg_estimator_draw): certify with an estimator without it",
+        flag);
 }
 
 certreg_status cr_view_require_input(cr_view *v, certreg_error *why)

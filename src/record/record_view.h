@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/deadline.h"
 #include "certreg/question.h"
+#include "certreg/sampling.h"
 #include "statistics/score_samples.h"
 
 typedef struct cr_input {       /* the input and its noise */
@@ -51,8 +52,9 @@ certreg_status cr_view_require_input(cr_view *, certreg_error *why);
 certreg_status cr_view_require_contiguous(cr_view *, size_t *count, certreg_error *why);
 /* Fails if an output has left the declared range, on which all bounds rest. */
 certreg_status cr_view_require_in_range(cr_view *, certreg_error *why);
-/* Fails if samples come in pairs: all bounds assume independent samples. */
-certreg_status cr_view_require_independent(cr_view *, certreg_error *why);
+/* Fails if the estimator serves pairs, since all bounds assume independent samples, or is deployed.
+ */
+certreg_status cr_view_require_certifying(cr_view *, certreg_error *why);
 /* Returns 1 if the record has this sample, else 0. */
 int cr_view_has(cr_view *, uint64_t sample);
 /* Samples first .. first+count-1 of one output, or of all, as values of a score about a center.
