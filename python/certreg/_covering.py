@@ -78,8 +78,12 @@ def check_questions(questions: Sequence[Question]) -> None:
 
 def pilot_for(questions: Sequence[Question], samples: int) -> int:
     """The pilot of the input itself by default, which chooses the predictions of all
-    alternatives: as of a record of all samples, and less before the tests of a target."""
-    pilot = int(0.15 * samples**2 / (samples + 20)) + 1
+    alternatives: as the library chooses it, and less before the tests of a target."""
+    from .estimator import Estimator  # which imports this module
+
+    with Estimator(None, 1, samples) as estimator:
+        estimator.begin([0.0], 1.0)
+        pilot = estimator.info().pilot
     return min(pilot, MOST_PILOT) if questions[0].target is not None else pilot
 
 

@@ -80,9 +80,9 @@ def test_noise_ids_differ_between_rows_alternatives_depths(monkeypatch):
         check=False,
     )  # fmt: skip
     assert max(found.calls for found in rows.alternatives.values()) > 3000  # it divided cells
+    begun = [id_and_level for id_and_level in begun if id_and_level[0]]  # 0: samples nothing
     assert len(set(begun)) == len(begun) > 6 * 8
     ids = {noise_id for noise_id, _ in begun}
-    ids.discard(0)  # of the check of the questions, which samples nothing
     assert {i for i in ids if i < 2**63} == {5, 6, 7} and max(ids) < 2**64
 
 
@@ -312,7 +312,7 @@ def mean(x):
     (AtMost(3, [1, 2]), HOUSES, "it has 2 columns"),
     (Gain(0.9, 1.1), HOUSES, "scale 0"),
     (Translated(1, 1, shape=(1, 3)), HOUSES, "scale 0"),
-    (OneOf(1, list(range(300)), check=False), HOUSES, "a target of 0.0625 takes 1934 samples"),
+    (OneOf(1, list(range(300)), check=False), HOUSES, "a target of 0.0625 takes 1933 samples"),
     (OneOf("heating"), HOUSES, "X has no names"),
     ([], HOUSES, "alternatives is empty"),
     ("any", HOUSES, "alternatives must be OneOf"),
