@@ -16,8 +16,8 @@ export LD_LIBRARY_PATH=$here/libs:${cublas:+${cublas%/*}:}${LD_LIBRARY_PATH:-}
 export CERTREG_LIB=$here/libcertreg.so.0 PYTHONPATH=$here/python PYTHONDONTWRITEBYTECODE=1
 
 say() { printf '%s\n' "$*" | tee -a "$log"; }
-step() { # NAME SECONDS COMMAND...
-    local title=$1 limit=$2 began=$SECONDS said=$out/.step status word
+step() { # NAME SECONDS COMMAND...; SLOWER: a factor of the seconds, for a rehearsal
+    local title=$1 limit=$(($2 * ${SLOWER:-1})) began=$SECONDS said=$out/.step status word
     shift 2
     say "== $title"
     if command -v "$1" >/dev/null; then
