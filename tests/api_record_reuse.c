@@ -119,6 +119,10 @@ TEST_TIMES(record_failure_after_a_look_keeps_the_requested_number, 2)
     KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c),
                _i ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
     ck_assert(!answers(&h, e, 120));
+    if (_i) { /* the sample gets no second value */
+        KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_NOT_FINITE);
+        return;
+    }
     ck_assert_uint_gt(kit_ask(e, 1000, q).samples, 120); /* its own looks remain */
     ck_assert(answers(&h, e, 1000));
 }
@@ -172,7 +176,33 @@ TEST_TIMES(record_failure_beside_main_samples_leaves_no_number, 2)
     KIT_STATUS(e, certreg_estimator_sample(e, 0, BATCH / 2),
                _i ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
     ck_assert(!answers(&h, e, 100));
-    kit_ask(e, 100, wish(0, CERTREG_METHOD_ANYTIME));
+    if (!_i) kit_ask(e, 100, wish(0, CERTREG_METHOD_ANYTIME));
+}
+
+/* By an engine with its own loop: main sample 40 is no number, 39 others of its call are. */
+TEST(record_given_no_number_is_as_one_that_the_model_gave_it)
+{
+    half_space h = {.face = 2};
+    certreg_estimator *e = with_pilot(NULL, &h, 20);
+    float y[100] = {0};
+    unsigned char half[512];
+    size_t bytes = sizeof half;
+    certreg_certificate c = kit_certificate();
+    const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
+    KIT_OK(e, certreg_estimator_record(e, 40, 1, y)); /* elsewhere, this sample was a number */
+    KIT_OK(e, certreg_estimator_export(e, half, &bytes));
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
+    KIT_OK(e, certreg_estimator_record(e, 0, 30, y));
+    y[10] = NAN;
+    KIT_STATUS(e, certreg_estimator_record(e, 30, 40, y), CERTREG_E_NOT_FINITE);
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    y[10] = 0;
+    KIT_STATUS(e, certreg_estimator_record(e, 30, 40, y), CERTREG_E_NOT_FINITE);
+    KIT_SAYS(certreg_estimator_error(e), "sample 40 was not finite when it came first");
+    KIT_STATUS(e, certreg_estimator_import(e, half, bytes), CERTREG_E_MISMATCH);
+    KIT_OK(e, certreg_estimator_record(e, 30, 10, y)); /* the others remain welcome */
+    kit_ask(e, 0, wish(0, CERTREG_METHOD_ANYTIME));
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
 }
 
 /* The half-space again, but what lies beyond it is no number. */

@@ -24,7 +24,8 @@ CERTREG_API certreg_status certreg_estimator_begin_level(
  *  run, import its record and then sample. Cancel and deadline are checked between
  *  batches; recorded samples stay. After a failure of the model beyond the pilot the
  *  record answers no more questions for a fixed number of samples: see "Evaluating a
- *  record again" in question.h.
+ *  record again" in question.h. A sample whose output was not finite gets no second
+ *  value until the next begin.
  *  @return CERTREG_OK; CERTREG_E_TOO_MANY; CERTREG_E_MODEL_FAILED;
  *          CERTREG_E_NOT_FINITE; CERTREG_E_OUT_OF_RANGE; CERTREG_E_CANCELLED;
  *          CERTREG_E_DEADLINE; CERTREG_E_WRONG_STATE (before begin; no model.eval)

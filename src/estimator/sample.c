@@ -327,7 +327,10 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
     if ((status = fetch_rows(e, count, &y))) return status;
     cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
     e->record.pilot_is_frozen |= count > 0;
-    return cr_record_store(&e->record, first, count, y, 0, &e->error);
+    status = cr_record_store(&e->record, first, count, y, 0, &e->error);
+    if (status != CERTREG_E_NOT_FINITE && status != CERTREG_E_OUT_OF_RANGE) return status;
+    const sampling_request none_planned = {.end = first + count};
+    return log_failure(e, status, first + count, &none_planned);
 }
 
 certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count,

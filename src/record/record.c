@@ -132,6 +132,16 @@ static certreg_status report_conflict(uint64_t sample, size_t k, float given, ce
     return CERTREG_E_MISMATCH;
 }
 
+static certreg_status refuse_second_value(uint64_t sample, certreg_error *why)
+{
+    cr_error_set(why, CERTREG_E_NOT_FINITE,
+                 "sample %llu was not finite when it came first, and gets no second value: begin "
+                 "with another noise_id, or let CERTREG_PLAN_COUNT_FAILURES count such outputs",
+                 (unsigned long long)sample);
+    why->sample = (int64_t)sample;
+    return CERTREG_E_NOT_FINITE;
+}
+
 static certreg_status check_row(cr_view *v, uint64_t sample, const float *y, int64_t row,
                                 certreg_error *why)
 {
@@ -144,7 +154,7 @@ static certreg_status check_row(cr_view *v, uint64_t sample, const float *y, int
         if (is_present && cr_bits_of_float(stored[k]) != cr_bits_of_float(value))
             return report_conflict(sample, k, value, why);
     }
-    return CERTREG_OK;
+    return v->first_failed == 1 + sample ? refuse_second_value(sample, why) : CERTREG_OK;
 }
 
 static void write_row(cr_record *r, uint64_t sample, const float *y)
@@ -164,6 +174,9 @@ certreg_status cr_record_store(cr_record *r, uint64_t first, size_t count, const
         const certreg_status status =
             check_row(r, first + i, y + i * r->columns, first_row + (int64_t)i, why);
         if (status == CERTREG_E_OUT_OF_RANGE) r->first_out_of_range = 1 + first + i;
+        /* Later samples than the first that failed enter no answer: the record has a gap there. */
+        if (status == CERTREG_E_NOT_FINITE && !(r->first_failed && r->first_failed <= first + i))
+            r->first_failed = 1 + first + i;
         if (status) return status;
     }
     for (size_t i = 0; i < count; i++) write_row(r, first + i, y + i * r->columns);

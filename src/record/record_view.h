@@ -39,6 +39,7 @@ typedef struct cr_record {
     size_t pilot; /* the first samples choose predictions and scales, and enter no bound; 0: none */
     int pilot_is_frozen; /* it has been used: samples were drawn, or came with a record */
     cr_query_log query_log;
+    uint64_t first_failed; /* 1 + the index of the first sample that was not finite; 0: none */
     uint64_t first_out_of_range; /* 1 + its index; 0: all outputs are in their declared ranges */
     cr_deadline *deadline;       /* passes over the outputs end when it has expired */
 } cr_record;

@@ -255,6 +255,11 @@ static certreg_status check_range(cr_view *v, reader *r, uint64_t *first, size_t
     r->next = *first + n;
     const certreg_status status = check_values(v, r->at + 16, *count * v->model.outputs, why);
     if (status) return status;
+    if (v->first_failed > *first && v->first_failed - 1 - *first < n)
+        return cr_error_set(why, CERTREG_E_MISMATCH,
+                            "sample %llu is in the record, and was not finite when it came first "
+                            "here: begin again before the import",
+                            (unsigned long long)v->first_failed - 1);
     const uint64_t conflict = find_conflict(v, *first, *count, r->at + 16);
     if (conflict == UINT64_MAX) return CERTREG_OK;
     cr_error_set(why, CERTREG_E_MISMATCH, "sample %llu is in both records with different outputs",
