@@ -275,6 +275,57 @@ TEST(model_check_refuses_what_it_cannot_check)
     ck_assert_int_eq(certreg_model_check(NULL, 0, &found), CERTREG_E_INVALID);
 }
 
+/* ---- models that write more than they declared */
+typedef struct wide {
+    size_t columns, extra_rows;
+    int by_columns, to_inputs; /* how it writes; it also writes behind x */
+    float *y;                  /* of the first call */
+} wide;
+
+static int writes_wide(void *user, const certreg_batch *b)
+{
+    const wide *w = user;
+    const size_t rows = b->rows + w->extra_rows, n = w->columns;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < n; k++) b->y[w->by_columns ? k * rows + i : i * n + k] = 0.5f;
+    if (w->to_inputs) ((float *)(uintptr_t)b->x)[256 * b->inputs] = 0;
+    return 0;
+}
+
+static const struct {
+    wide how;
+    const char *says;
+} wide_models[] = {
+    {{2, 0, 0, 0, NULL}, "beyond its outputs (4 rows of 1 column)"},
+    {{2, 0, 1, 0, NULL}, "beyond its outputs (4 rows of 1 column)"},
+    {{64, 0, 1, 0, NULL}, "beyond its outputs (4 rows of 1 column)"}, /* to the end of the buffer */
+    {{1, 1, 0, 0, NULL}, "beyond its outputs (4 rows of 1 column)"},
+    {{1, 0, 0, 1, NULL}, "beyond its inputs (4 rows of 1 column)"},
+};
+
+/* By the check, and without it by the first batch, even if that comes from a record. Nothing is
+ * answered before the next begin. */
+TEST_ROWS(model_that_writes_more_than_it_declared_is_refused, wide_models)
+{
+    static const float z[3] = {1.0f, 0.5f, -0.25f};
+    wide narrow = {.columns = 1}, how = wide_models[_i].how;
+    const certreg_question q = kit_question(1);
+    certreg_certificate c = kit_stale();
+    certreg_model m = kit_model(writes_wide, &how, 3, 1);
+    const certreg_plan p = kit_plan(20000);
+    certreg_estimator *e = kit_begun(m, p, z, 0.25, 7);
+    KIT_STATUS(e, certreg_model_check(e, 0, NULL), CERTREG_E_MODEL_FAILED);
+    KIT_SAYS(certreg_estimator_error(e), wide_models[_i].says);
+    KIT_STATUS(e, certreg_certify(e, 20000, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    m.user = &narrow;
+    e = kit_begun(m, p, z, 0.25, 7);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 512));
+    narrow = how;
+    KIT_STATUS(e, certreg_certify(e, 20000, &q, 1, &c), CERTREG_E_MODEL_FAILED);
+    ck_assert(kit_is_blank(&c, CERTREG_E_MODEL_FAILED));
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+}
+
 /* ---- on a device */
 static int device_by_columns(void *user, const certreg_batch *b)
 {
@@ -308,6 +359,30 @@ TEST(model_check_on_a_device)
     int32_t found = 0;
     KIT_STATUS(e, certreg_model_check(e, 0, &found), CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(found, CERTREG_DEPENDENCE_ORDER);
+}
+
+static int device_wide(void *user, const certreg_batch *b)
+{
+    const size_t rows = b->rows + *(size_t *)user; /* that it writes */
+    return (int)cudaMemsetAsync(b->y, 0, rows * b->columns * sizeof *b->y, b->stream);
+}
+
+TEST(model_that_writes_more_than_it_declared_is_refused_on_a_device)
+{
+    size_t more = 1;
+    const certreg_model m = kit_model(device_wide, &more, INPUTS, 2);
+    const certreg_plan p = kit_plan(1000);
+    certreg_estimator *e = kit_create(open_device(0, NULL), &m, &p);
+    for (int checked = 0; checked < 2; checked++) {
+        KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+        KIT_STATUS(e, checked ? certreg_model_check(e, 0, NULL) : certreg_estimator_sample(e, 0, 9),
+                   CERTREG_E_MODEL_FAILED);
+        KIT_SAYS(certreg_estimator_error(e), "the model wrote beyond its outputs");
+        KIT_STATUS(e, certreg_estimator_sample(e, 0, 9), CERTREG_E_WRONG_STATE);
+    }
+    more = 0;
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 1000));
 }
 
 /* Each call of the runtime in turn: no finding is made up, and the next check goes on. */

@@ -6,7 +6,13 @@
 
 #define CR_MIN_BLOCKS 64u /* of a public plan */
 
-/* Inputs and outputs of the model, in memory of the backend except for `outputs`. */
+/* Floats behind x and y, and the bytes of y that the model has not written: a model that writes
+ * more than it declared changes some of them. */
+#define CR_GUARD_FLOATS 16u
+#define CR_UNWRITTEN 0xff /* every byte: a NaN, so that an unwritten row fails */
+
+/* Inputs and outputs of the model, in memory of the backend except for `outputs`. CR_GUARD_FLOATS
+ * follow each x, y and outputs. */
 typedef struct cr_batch_buffers {
     float *z, *noise_deviation; /* inputs: of the record's input */
     float *negated_deviation;   /* inputs: of every second sample of pairs; NULL: no pairs */
@@ -33,10 +39,11 @@ struct certreg_estimator {
 };
 
 /* ---- sample.c */
-/* Sets all outputs to NaN, which shows the rows that the model leaves unwritten. */
+/* Sets all outputs, and the floats behind inputs and outputs, to CR_UNWRITTEN. */
 certreg_status cr_estimator_clear_outputs(certreg_estimator *);
 /* Calls the model once with the rows at x[current], and copies its outputs to the host. The caller
- * sets rows, first, used_first and used_count. MODEL_FAILED if the model does not return 0. */
+ * sets rows, first, used_first and used_count. MODEL_FAILED if the model does not return 0, or if
+ * it writes anything but these rows of y: the record is then void until the next begin. */
 certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
 
 /* Seconds on the clock of the estimator. */

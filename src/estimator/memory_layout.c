@@ -35,10 +35,17 @@ static void lay_out_input(const arenas *p, certreg_estimator *e)
     e->replay.host.mask = mirror(p, e->replay.device.mask, d, sizeof(float));
 }
 
+/* The floats of a batch, and of the guard behind it. */
+static size_t guarded(const certreg_estimator *e, size_t columns)
+{
+    const size_t count = cr_arena_product(e->record.model.batch, columns);
+    return count > SIZE_MAX - CR_GUARD_FLOATS ? count : count + CR_GUARD_FLOATS;
+}
+
 static void lay_out_batch(const arenas *p, certreg_estimator *e)
 {
-    const size_t x_count = cr_arena_product(e->record.model.batch, e->record.model.inputs),
-                 y_count = cr_arena_product(e->record.model.batch, e->record.columns);
+    const size_t x_count = guarded(e, e->record.model.inputs),
+                 y_count = guarded(e, e->record.columns);
     e->batches.x[0] = cr_arena_alloc(p->device, x_count, sizeof(float));
     e->batches.x[1] = is_shared(p) ? e->batches.x[0]
                                    : cr_arena_alloc(p->device, x_count, sizeof(float));
@@ -94,21 +101,23 @@ cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *de
                                           .lo = cr_arena_alloc(host, outputs, sizeof(double)),
                                           .hi = cr_arena_alloc(host, outputs, sizeof(double))};
     lay_out_input(&p, e);
-    lay_out_batch(&p, e);
     e->scratch.vector_prediction = cr_arena_alloc(host, outputs, sizeof(double));
     e->scratch.block_fractions = cr_arena_alloc(host, outputs, sizeof(double));
     e->scratch.direction_fractions =
         cr_arena_alloc(host, cr_arena_product(CR_NET_MAX_PROJECTIONS, outputs), sizeof(double));
+    e->record.deadline = cr_arena_alloc(host, 1, sizeof *e->record.deadline);
+    if (e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT) {
+        e->replay.sizes = cr_noise_sums_sizes(&e->record.model, &e->record.plan);
+        lay_out_replay(&p, e);
+        lay_out_noise_sums(host, e);
+    }
+    /* Last, and before what a model may overwrite without harm: the outputs of a void record. */
+    lay_out_batch(&p, e);
     /* The check of the model keeps a row of columns there, even if the record has one sample. */
     const size_t floats = cr_arena_product(e->record.plan.max_samples, outputs),
                  least = e->record.columns;
     e->record.values = cr_arena_alloc(host, floats > least ? floats : least, sizeof(float));
     e->scratch.group_paths = cr_arena_alloc(host, CR_GROUP_WORK_DOUBLES, sizeof(double));
-    e->record.deadline = cr_arena_alloc(host, 1, sizeof *e->record.deadline);
-    if (!(e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT)) return declared;
-    e->replay.sizes = cr_noise_sums_sizes(&e->record.model, &e->record.plan);
-    lay_out_replay(&p, e);
-    lay_out_noise_sums(host, e);
     return declared;
 }
 

@@ -97,24 +97,64 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
 
+/* ---- a call of the model */
+enum { GUARD_BYTES = CR_GUARD_FLOATS * sizeof(float) };
+
+/* Bytes of y with the guard behind it. */
 static size_t output_bytes(const certreg_estimator *e)
 {
-    return e->record.model.batch * e->record.columns * sizeof *e->batches.y;
+    return e->record.model.batch * e->record.columns * sizeof *e->batches.y + GUARD_BYTES;
+}
+
+static float *guard_of_inputs(const certreg_estimator *e)
+{
+    return e->batches.x[e->batches.current] + e->record.model.batch * e->record.model.inputs;
 }
 
 certreg_status cr_estimator_clear_outputs(certreg_estimator *e)
 {
-    const certreg_status status =
-        e->backend->ops->fill(e->backend, e->batches.y, output_bytes(e), 0xff); /* a NaN */
+    const cr_backend_ops *ops = e->backend->ops;
+    certreg_status status = ops->fill(e->backend, e->batches.y, output_bytes(e), CR_UNWRITTEN);
+    if (!status) status = ops->fill(e->backend, guard_of_inputs(e), GUARD_BYTES, CR_UNWRITTEN);
     return status ? cr_backend_failed(e->backend, status, "prepare a batch", &e->error)
                   : CERTREG_OK;
 }
 
-/* This waits for the model. */
-static certreg_status fetch_outputs(certreg_estimator *e)
+static int is_written(const float *floats, size_t count)
 {
-    const certreg_status status =
-        e->backend->ops->fetch(e->backend, e->batches.outputs, e->batches.y, output_bytes(e));
+    const unsigned char *bytes = (const unsigned char *)floats;
+    for (size_t i = 0; i < count * sizeof *floats; i++)
+        if (bytes[i] != CR_UNWRITTEN) return 1;
+    return 0;
+}
+
+/* A model that wrote more may have overwritten recorded outputs: no later call answers from them.
+ */
+static certreg_status void_record(certreg_estimator *e, const char *what, size_t rows)
+{
+    const size_t columns = e->record.columns;
+    e->record.input.is_set = 0;
+    cr_record_clear(&e->record);
+    return cr_error_set(&e->error, CERTREG_E_MODEL_FAILED,
+                        "the model wrote beyond its %s (%zu row%s of %zu column%s): declare every "
+                        "output (model.outputs), write batch->rows rows and nothing else, and "
+                        "begin again, since recorded outputs may be overwritten",
+                        what, rows, rows == 1 ? "" : "s", columns, columns == 1 ? "" : "s");
+}
+
+/* This waits for the model. `rows`: of the call. */
+static certreg_status fetch_outputs(certreg_estimator *e, size_t rows)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    float guard[CR_GUARD_FLOATS];
+    certreg_status status =
+        ops->fetch(e->backend, e->batches.outputs, e->batches.y, output_bytes(e));
+    if (!status) status = ops->fetch(e->backend, guard, guard_of_inputs(e), GUARD_BYTES);
+    const size_t written = rows * e->record.columns,
+                 rest = output_bytes(e) / sizeof *guard - written;
+    if (!status && is_written(e->batches.outputs + written, rest))
+        return void_record(e, "outputs", rows);
+    if (!status && is_written(guard, CR_GUARD_FLOATS)) return void_record(e, "inputs", rows);
     return status ? cr_backend_failed(e->backend, status,
                                       "run the model's work or to give its outputs back", &e->error)
                   : CERTREG_OK;
@@ -132,8 +172,8 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
     cr_call_guard_out(&e->guard);
     const int code = e->record.model.eval(e->record.model.user, &b);
     cr_call_guard_in(&e->guard);
-    const certreg_status status = fetch_outputs(e); /* also then: nothing stays in flight */
-    if (!code) return status;
+    const certreg_status status = fetch_outputs(e, b.rows); /* always: nothing stays in flight */
+    if (!code || !e->record.input.is_set) return status;
     const uint64_t first = b.first + b.used_first;
     cr_error_set(
         &e->error, CERTREG_E_MODEL_FAILED,
