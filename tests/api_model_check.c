@@ -367,7 +367,7 @@ static int device_wide(void *user, const certreg_batch *b)
     return (int)cudaMemsetAsync(b->y, 0, rows * b->columns * sizeof *b->y, b->stream);
 }
 
-TEST(model_that_writes_more_than_it_declared_is_refused_on_a_device)
+TEST(model_that_writes_too_much_is_refused_on_a_device)
 {
     size_t more = 1;
     const certreg_model m = kit_model(device_wide, &more, INPUTS, 2);

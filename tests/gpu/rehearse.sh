@@ -33,8 +33,8 @@ rehearsed() { # NAME STEP-OF-ONE-WORD...: each of these steps ended well, the ot
     local script=$1 step
     shift
     # The limits are a real device's; here a processor computes, which may be loaded.
-    SLOWER=20 PATH=$tmp/bin:$PATH bash "$bundle/$script.sh" "$tmp/$script" >"$tmp/said" 2>&1 && step= ||
-        step="a step failed"
+    SLOWER=20 PATH=$tmp/bin:$PATH \
+        bash "$bundle/$script.sh" "$tmp/$script" >"$tmp/said" 2>&1 && step= || step="a step failed"
     for step in ${step:+"$step"} "$@"; do
         grep -q "^$step,ok," "$tmp/$script/$script.csv" && continue
         bad=1
