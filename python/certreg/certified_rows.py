@@ -400,8 +400,8 @@ class Rows(HtmlTable):
         Parameters
         ----------
         labels : array_like or Series
-            The true outputs, (rows,). A Series is matched by its index if the inputs were a
-            DataFrame.
+            The true outputs, (rows,), in the order of the rows. If the inputs were a DataFrame, a
+            Series must have its index.
 
         Returns
         -------

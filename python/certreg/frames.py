@@ -246,19 +246,17 @@ def index_of(X: Inputs) -> Index:
 
 
 def in_order(values: Inputs, index: Index, what: str) -> Inputs:
-    """The values for the rows of a DataFrame with this index: a Series or DataFrame is put in the
-    order of the index. Raises ValueError if it has another index."""
-    if index is None or not (is_frame(values) or of_class(values, "pandas", "Series")):
-        return values
+    """The values for the rows of a DataFrame with this index, by position. Raises ValueError for a
+    Series or DataFrame with another index, or the same one in another order: after a shuffle the
+    positions may be right or the labels of the index, and nothing tells which."""
     data: Series = values
-    own = data.index
-    if own.equals(index):
-        return data
-    if own.is_unique and len(own) == len(index) and own.isin(index).all() and index.is_unique:
-        return data.loc[index]
+    named = is_frame(values) or of_class(values, "pandas", "Series")
+    if index is None or not named or data.index.equals(index):
+        return values
     raise ValueError(
-        f"{what} has another index than X: give it that of X, or {what}.to_numpy() if it is in the "
-        "order of the rows"
+        f"{what} has another index than X, or the same one in another order: give "
+        f"{what}.to_numpy() if it is in the order of the rows, or {what}.loc[X.index] to match the "
+        "index"
     )
 
 
