@@ -22,6 +22,7 @@ from ..comparison import compare_denoised
 from ..constants import Status, __version__
 from ..denoised import digest_of
 from ..errors import CertregError, ModelWarning, ResumeError, RowsError
+from ..frames import number_columns
 from ..options import grouped
 from ..questions import stated_tolerance, tolerance_text
 from ..rows import certify_rows
@@ -109,7 +110,10 @@ class CommandInputs:
             if not (is_python_name(self.given.model) or self._by_columns()):
                 raise
             self.mixed = str(why)
-        return read_frame(path, rows)
+        table = read_frame(path, rows)
+        if not number_columns(table[0]).any():  # a scale would be 0, or refused without the cell
+            raise Failure(f"{self.mixed}, and no column holds numbers to get noise: repair it")
+        return table
 
     def _by_columns(self) -> bool:
         return self.given.model.lower().endswith(".onnx") and self.model.by_columns
