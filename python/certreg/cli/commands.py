@@ -288,8 +288,7 @@ def run(given: argparse.Namespace) -> int:
     if given.command == "sigma" and given.denoise:
         return _compare(given)
     work = Work(given)
-    found = perturbations_of(work)
-    refused, changes = (found, None) if isinstance(found, Failure) else (None, found)
+    changes, whole = perturbations_of(work)
     rows = work.done()
     table = work.lines(rows)
     summarize = tables.radius_summary if given.radius is None else tables.bounds_summary
@@ -306,13 +305,11 @@ def run(given: argparse.Namespace) -> int:
     document.update({"chosen": chosen} if chosen else {})
     document.update({"remarks": remarks} if remarks else {})
     work.write(document, table)
-    for title, comparison in units_of(rows, levels, changes) if changes else ():
+    for title, comparison in units_of(rows, levels, changes, whole) if changes else ():
         units.append({"about": title, "lines": comparison.lines, "notes": comparison.notes})
         texts.append(f"{title}\n{in_options(comparison)}")
     document.update({"units": units} if changes else {})
     tables.answer(given, "\n".join([aligned(summary), *texts]), document)
-    if refused:
-        raise refused
     for text in [] if given.command == "sigma" else rows._abstentions():
         work.remark(text.replace(OTHER_PLAN, "a smaller --sigma or more --samples"))
     status = work.ended(table, "certificates are missing")
