@@ -9,6 +9,7 @@ import select
 import sys
 from typing import TextIO
 
+from .._texts import reason
 from .failure import FILE, Failure
 
 
@@ -59,7 +60,7 @@ def _write(stream: TextIO | None, text: str) -> None:
 def _failure(name: str, error: OSError) -> Exception:
     if isinstance(error, BrokenPipeError):
         return error
-    return Failure(f"{name} cannot be written: {error.strerror or error}", FILE)
+    return Failure(f"{name} cannot be written: {reason(error)}", FILE)
 
 
 def _give_up(stream: TextIO | None) -> None:
