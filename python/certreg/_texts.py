@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 import errno
+import re
+
+# Beside C0, DEL and C1: marks that turn the direction of a text, and the other ends of lines. Those
+# that languages need to join or part letters stay.
+_CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """The text without characters that a terminal obeys, which names, cells and exceptions of
+    others may hold: they are escaped as repr does it. Ends of lines and tabs stay."""
+    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def reason(error: Exception) -> str:

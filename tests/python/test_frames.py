@@ -349,6 +349,9 @@ def test_rows_say_which_columns_they_cover():
     assert said in str(rows) and said in rows._repr_html_() and said in str(rows[:2])
     rows = certreg.certify_rows(lambda f: f["area"], frame[["area", "age"]], 0.1, 20.0, **more)
     assert "\nnoise on area, age\n" in str(rows) and "noise on area, age<" in rows._repr_html_()
+    rows.columns = ["area\x1b[2J", "age"]  # a terminal would be erased
+    assert r"noise on area\x1b[2J, age" in str(rows)
+    assert r"column 'a\x9b" in str(certreg.Finding("calls", "column 'a\x9b'", 1.0))
     assert "exact" not in rows.to_frame()
     rows = certreg.certify_rows(lambda x: x[:, 0], RANDOM, 0.1, 20.0, scale=[1, 0, 0], **more)
     assert "noise on feature 0; none on feature 1, feature 2: changes" in str(rows)

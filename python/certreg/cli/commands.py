@@ -15,6 +15,7 @@ import numpy as np
 from .._messages import with_column_names
 from .._remarks import OTHER_PLAN, TOO_LITTLE
 from .._tables import aligned
+from .._texts import printable
 from .._types import Frame, Line, Names, Table
 from ..boxes import radius_of_box
 from ..certified_rows import Rows
@@ -155,7 +156,9 @@ class CommandInputs:
                 warnings.filterwarnings("ignore", _REPEATED)
                 show = warnings.showwarning
                 warnings.showwarning = lambda text, kind, *place: (
-                    self.remark(str(text)) if kind is ModelWarning else show(text, kind, *place)
+                    self.remark(str(text))
+                    if kind is ModelWarning
+                    else show(printable(str(text)), kind, *place)
                 )
                 yield
         except RowsError as error:
@@ -179,7 +182,7 @@ class CommandInputs:
         contents of a .json file."""
         if file is None:
             if self.given.out:
-                print_result(tables.as_csv(table))
+                print_result(tables.as_csv(table), data=True)
         elif file.suffix == ".json":
             made = document()
             secret = "seed" in made.get("plan", {})  # of --keep-seed
