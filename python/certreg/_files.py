@@ -15,7 +15,6 @@ import numpy as np
 from ._texts import reason
 
 AnyPath = Union[str, bytes, "os.PathLike[str]"]
-MOST_LINKS = 40  # behind one another, as in Linux
 
 
 def place_of(path: AnyPath) -> str:
@@ -27,7 +26,7 @@ def place_of(path: AnyPath) -> str:
     if os.name == "nt":
         return os.path.realpath(given)
     place = os.sep if os.path.isabs(given) else os.getcwd()
-    rest, left = given.split(os.sep)[::-1], MOST_LINKS
+    rest, left = given.split(os.sep)[::-1], 40  # links, as in Linux
     while rest:
         folder, place = place, os.path.normpath(os.path.join(place, rest.pop()))
         if os.path.islink(place):
@@ -58,9 +57,10 @@ def replace(
     commit: Callable[[str, str], object] = os.replace,
 ) -> None:
     """Writes a file that is either complete or as it was, also if the disk is full or the process
-    is killed. Own links are followed, and an existing file keeps its mode; only the owner can read a
-    secret. A file that is not regular, such as /dev/stdout, is written directly. The complete file
-    is first written beside `path`, and `commit` renames it. Raises OSError with this path."""
+    is killed. Links are followed by `place_of`, and an existing file keeps its mode; only the owner
+    can read a secret. A file that is not regular, such as /dev/stdout, is written directly. The
+    complete file is first written beside `path`, and `commit` renames it. Raises OSError with this
+    path."""
     made = ""
     try:
         place = place_of(path)

@@ -87,8 +87,7 @@ class Perturbations:
             row, column = at[0].tolist()
             has_name = column < len(self.names)
             named = f"column {self.names[column]!r}" if has_name else f"feature {column}"
-            rows = np.unique(at[:, 0])
-            raise MissingCell(named, rows, row if index is None else index[row])
+            raise MissingCell(named, np.unique(at[:, 0]), row if index is None else index[row])
 
     def _steps(self, step: ArrayLike | None) -> np.ndarray:
         shape, low, high = self.X.shape[1:], self.X.min(), self.X.max()

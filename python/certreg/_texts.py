@@ -5,8 +5,7 @@ from __future__ import annotations
 import errno
 import re
 
-# Beside C0, DEL and C1: marks that turn the direction of a text, and the other ends of lines. Those
-# that languages need to join or part letters stay.
+# C0, DEL, C1, marks of direction and ends of lines; not the joiners that some languages need
 _CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 

@@ -75,8 +75,7 @@ class Space:
         if self.columns is not None and not self.scale[at]:
             found = self.columns.code(at, value, add=not known)
         else:
-            with np.errstate(over="ignore"):
-                found = float(np.float32(number(value, what)))
+            found = float(np.float32(number(value, what)))
             if not math.isfinite(found):
                 raise ValueError(f"{what} is {found:g}; it must be finite")
             check_exact(np.array([[value]]), self.scale[[at]], what)

@@ -198,8 +198,10 @@ def _same_value(known: Any, value: Any, pandas: Package) -> bool:
         if isinstance(known, kinds) or isinstance(value, kinds):
             alike = isinstance(known, kinds) and isinstance(value, kinds)
             break
-    floats = isinstance(known, (float, np.floating)) and known == 0 == value
-    return alike and bool(known == value) and not (floats and np.signbit(known) != np.signbit(value))
+    if not alike or not known == value:
+        return False
+    floats = isinstance(known, (float, np.floating))  # with two zeros
+    return not floats or bool(np.signbit(known) == np.signbit(value))
 
 
 def split_frame(
@@ -242,7 +244,7 @@ def check_exact(values: np.ndarray, scale: ArrayLike, what: str = "X") -> None:
             )
 
 
-def _is_changed(value: Any, rounded: float) -> bool:
+def _is_changed(value: Any, rounded: Any) -> bool:
     """Returns True for an integer, which may be a float, that rounding made another number."""
     whole = isinstance(value, (int, np.integer)) or float(value).is_integer()
     # numpy would compare them as floats

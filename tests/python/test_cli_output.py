@@ -159,7 +159,8 @@ def test_results_that_do_not_fit_are_not_left_behind(words, name, room):
 def test_names_cells_and_exceptions_never_reach_a_terminal_raw():
     write("t.csv", f"{HOSTILE},{LETTERS},c\n1.5,2,2.5\n3,4.5,1\n2,1,1\n")
     write("models.py", f"def hostile(x): raise ValueError({HOSTILE!r})\n", "a")
-    write("models.py", f"def warns(x): __import__('warnings').warn({HOSTILE!r}); return x[:, 0]", "a")
+    warns = f"__import__('warnings').warn({HOSTILE!r}); return x[:, 0]"
+    write("models.py", f"def warns(x): {warns}", "a")
     asked = ("certify", PRODUCT[0], "t.csv", *ASKED)
     fails = ("certify", "models.py:hostile", "x.npy", *ASKED, "--traceback")
     for words, status in (

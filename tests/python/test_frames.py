@@ -328,7 +328,7 @@ def test_labels_with_another_order_of_the_index_are_refused():
     ):
         call(labels)
         for wrong in (turned, labels.reset_index(drop=True), labels.rename(index={"h3": "h4"})):
-            with pytest.raises(ValueError, match=r"order: give (y|labels)\.to_numpy\(\) if .*X\.ind"):
+            with pytest.raises(ValueError, match=r"order: give (y|labels)\.to_numpy\(\) if .*X\.i"):
                 call(wrong)
     found = rows.label_errors(labels)
     assert same(found, rows.label_errors(turned.loc[frame.index]))  # both remedies

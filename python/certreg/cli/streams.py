@@ -14,8 +14,8 @@ from .failure import FILE, Failure, one_line
 
 
 def print_result(text: str, data: bool = False) -> None:
-    """Writes to standard output; data stays as it is unless a terminal would obey it. Raises Failure unless all of it was written, and BrokenPipeError
-    if the reader has ended, as in `| head`."""
+    """Writes to standard output, data as it is unless to a terminal. Raises Failure unless all of
+    it was written, and BrokenPipeError if the reader has ended, as in `| head`."""
     try:
         raw = data and sys.stdout is not None and not sys.stdout.isatty()
         _write(sys.stdout, text if raw else printable(text))
