@@ -434,7 +434,6 @@ def test_a_function_of_listed_inputs_may_change_its_argument():
 @parametrize("wrap", lambda x: x, lambda x: package("pandas").DataFrame(x, columns=["a", "b"]))
 @parametrize("values", [0.0, -0.0], [-0.0, 0.0], "any")
 def test_both_zeros_are_alternatives(values, wrap):
-    """A model can tell them apart, as here by the sign."""
     x = wrap(np.array([[0.2, 1.0], [0.2, 0.0], [0.2, -0.0]]))
     f = lambda x: np.where(np.signbit(np.asarray(x)[:, 1]), 10.0, 0.0)  # noqa: E731
     set_ = OneOf(1 if isinstance(x, np.ndarray) else "b", values)

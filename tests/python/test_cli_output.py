@@ -162,12 +162,11 @@ def test_names_cells_and_exceptions_never_reach_a_terminal_raw():
     warns = f"__import__('warnings').warn({HOSTILE!r}); return x[:, 0]"
     write("models.py", f"def warns(x): {warns}", "a")
     asked = ("certify", PRODUCT[0], "t.csv", *ASKED)
-    fails = ("certify", "models.py:hostile", "x.npy", *ASKED, "--traceback")
     for words, status in (
         ((*asked, "--units", "-o", "r.json"), 0),
         (("check", *PRODUCT[:1], "t.csv", "--sigma", "1e-9"), 1),
         (("scale", PRODUCT[0], HOSTILE, "--sigma", ".4", "--tolerance", "1"), 2),
-        (fails, 3),
+        (("certify", "models.py:hostile", "x.npy", *ASKED, "--traceback"), 3),
     ):
         _, out, err = got = run(*words)
         assert got[0] == status and SHOWN in out + err, got

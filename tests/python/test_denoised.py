@@ -222,11 +222,10 @@ def test_the_command_puts_it_in_front(tmp_path, monkeypatch):
 
 
 def test_without_proc_the_remedy_is_to_mount_it():
-    """The library finds the folder of its modules there."""
     hidden = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
     if shutil.which("unshare") is None or subprocess.run([*hidden, "true"]).returncode:
         pytest.skip("/proc cannot be hidden here")
     made = "import numpy, certreg; certreg.Denoised(numpy.sum, numpy.eye(2), 1)"
-    words = [*hidden, sys.executable, "-c", made]
-    ended = subprocess.run(words, env=environment(), capture_output=True, text=True)
-    assert "the folder of this library is not known; mount /proc, restart if" in ended.stderr
+    words, more = [*hidden, sys.executable, "-c", made], dict(env=environment(), text=True)
+    told = subprocess.run(words, stderr=subprocess.PIPE, **more).stderr
+    assert "the folder of this library is not known; mount /proc, restart if" in told
