@@ -17,6 +17,7 @@ TEST(device_reports_failures_of_the_model_as_the_cpu_does)
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_NOT_FINITE); /* a row left out
                                                                                    */
     ck_assert_int_eq(certreg_estimator_error(e)->row, 5);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 1));
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
 }
 

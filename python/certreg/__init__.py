@@ -15,7 +15,8 @@ of functions and classes use this package as certreg, and numpy as np.
 
 Layers of the modules; each imports from its own layer and from layers above::
 
-    library      constants _types _arguments _ctypes _structs _library _messages errors _calls
+    library      constants _types _arguments _ctypes _structs _library _messages _texts errors
+                 _calls
     tools        _optional _files _tables _progress _dlpack _protobuf _quantization _arrays
                  _noise_rule
     models       names frames _onnx_tensors _onnx models denoised _missing parametric _categorical

@@ -9,6 +9,7 @@ import pathlib
 import sqlite3
 import tempfile
 
+from ._files import place_of
 from .errors import ResumeError
 
 APPLICATION = 0x63723034  # "cr04": owner and format of a file, in the header of SQLite
@@ -20,10 +21,23 @@ def is_foreign(path: str) -> bool:
     lose its locks.)"""
     if not os.path.exists(path) or not os.path.getsize(path):
         return False
-    address = pathlib.Path(path).resolve().as_uri() + "?mode=ro&immutable=1"
-    with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
+    with contextlib.closing(opened(path, "mode=ro&immutable=1")) as db:
         owner = db.execute("PRAGMA application_id").fetchone()[0]
     return bool(owner != APPLICATION)
+
+
+def opened(path: str, how: str) -> sqlite3.Connection:
+    """Opens a database that exists."""
+    address = pathlib.Path(_place(path)).as_uri()
+    return sqlite3.connect(f"{address}?{how}", uri=True)
+
+
+def _place(path: str) -> str:
+    """The path without links of a database, beside which no journal is a link of another user."""
+    place = place_of(path)
+    for end in ("-journal", "-wal", "-shm"):
+        place_of(place + end)
+    return place
 
 
 def check_locks(path: str) -> None:
@@ -41,7 +55,7 @@ def check_locks(path: str) -> None:
 def database(path: str, timeout: float) -> sqlite3.Connection:
     """Opens a database. A new one can be read by its owner alone. Names that are special in SQLite,
     such as :memory:, are names of files here."""
-    path = os.path.realpath(path)
+    path = _place(path)
     with contextlib.suppress(FileExistsError):  # closing an existing file would lose its locks
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return sqlite3.connect(path, timeout=timeout, isolation_level=None)

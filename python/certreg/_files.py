@@ -12,7 +12,42 @@ from typing import Callable, Union
 
 import numpy as np
 
+from ._texts import reason
+
 AnyPath = Union[str, bytes, "os.PathLike[str]"]
+
+
+def place_of(path: AnyPath) -> str:
+    """The path without links of a file that is written or resumed. In a folder that all may write
+    to, such as /tmp, another user could lay a link under the expected name, and the file behind it
+    would be lost; Linux refuses such links only with fs.protected_symlinks, and only if it follows
+    them itself. Raises OSError for them, and for links without an end."""
+    given = os.fsdecode(path)
+    if os.name == "nt":
+        return os.path.realpath(given)
+    place = os.sep if os.path.isabs(given) else os.getcwd()
+    rest, left = given.split(os.sep)[::-1], 40  # links, as in Linux
+    while rest:
+        folder, place = place, os.path.normpath(os.path.join(place, rest.pop()))
+        if os.path.islink(place):
+            _check_link(place, folder)
+            left -= 1
+            if not left:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), given)
+            target = os.readlink(place)
+            place = os.sep if os.path.isabs(target) else folder
+            rest += target.split(os.sep)[::-1]
+    return place
+
+
+def _check_link(link: str, folder: str) -> None:
+    """Raises OSError for a link that belongs neither to this user nor to the owner of a folder in
+    which all may write."""
+    there, for_all = os.stat(folder), stat.S_ISVTX | stat.S_IWOTH
+    if there.st_mode & for_all == for_all:
+        if os.lstat(link).st_uid not in (os.geteuid(), there.st_uid):
+            why = "is a link of another user in a folder for all: remove it, or give another path"
+            raise OSError(errno.EPERM, f"{link} {why}", link)
 
 
 def replace(
@@ -22,15 +57,17 @@ def replace(
     commit: Callable[[str, str], object] = os.replace,
 ) -> None:
     """Writes a file that is either complete or as it was, also if the disk is full or the process
-    is killed. Links are followed, and an existing file keeps its mode; only the owner can read a
-    secret. A file that is not regular, such as /dev/stdout, is written directly. The complete file
-    is first written beside `path`, and `commit` renames it. Raises OSError with this path."""
-    place = os.path.realpath(os.fsdecode(path))
-    made = os.path.join(os.path.dirname(place), f".certreg.{secrets.token_hex(8)}")
+    is killed. Links are followed by `place_of`, and an existing file keeps its mode; only the owner
+    can read a secret. A file that is not regular, such as /dev/stdout, is written directly. The
+    complete file is first written beside `path`, and `commit` renames it. Raises OSError with this
+    path."""
+    made = ""
     try:
+        place = place_of(path)
+        made = os.path.join(os.path.dirname(place), f".certreg.{secrets.token_hex(8)}")
         there = os.path.exists(place)
         if there and not os.path.isfile(place):
-            with open(path, "wb") as file:
+            with open(place, "wb") as file:
                 file.write(data)
             return
         if there and not os.access(place, os.W_OK):
@@ -45,7 +82,7 @@ def replace(
             os.fsync(file.fileno())
         commit(made, place)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, os.fsdecode(path)) from None
+        raise OSError(error.errno, reason(error), os.fsdecode(path)) from None
     finally:
         with contextlib.suppress(OSError):
             os.unlink(made)

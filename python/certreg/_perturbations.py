@@ -28,10 +28,11 @@ Norms = Iterator[tuple[str, ArrayLike]]
 
 
 class MissingCell(ValueError):
-    """A table of inputs lacks a cell, so the sizes of changes are unknown. `row` is its index."""
+    """A table of inputs lacks cells, so the sizes of changes are unknown. `rows` are the indices of
+    the rows that lack one, and `column` is that of the first cell."""
 
-    def __init__(self, column: str, row: int, label: object) -> None:
-        self.column, self.row = column, row
+    def __init__(self, column: str, rows: np.ndarray, label: object) -> None:
+        self.column, self.rows = column, rows
         super().__init__(
             f"{column} is missing in row {label}: give X[keep], rows[keep] with the rows that lack "
             "nothing, keep = X.notna().all(axis=1) of a DataFrame"
@@ -86,7 +87,7 @@ class Perturbations:
             row, column = at[0].tolist()
             has_name = column < len(self.names)
             named = f"column {self.names[column]!r}" if has_name else f"feature {column}"
-            raise MissingCell(named, row, row if index is None else index[row])
+            raise MissingCell(named, np.unique(at[:, 0]), row if index is None else index[row])
 
     def _steps(self, step: ArrayLike | None) -> np.ndarray:
         shape, low, high = self.X.shape[1:], self.X.min(), self.X.max()

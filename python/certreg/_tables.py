@@ -7,6 +7,7 @@ import enum
 import html
 from typing import Any, cast
 
+from ._texts import printable
 from ._types import Table
 
 
@@ -27,7 +28,7 @@ def _cells(table: Table) -> list[list[str]]:
 def _cell(value: object) -> str:
     if isinstance(value, enum.Enum):
         return value.name.lower() if value.name else str(int(value.value))
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return f"{value:.5g}" if isinstance(value, float) else printable(str(value))
 
 
 class HtmlTable:

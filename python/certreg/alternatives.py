@@ -15,7 +15,7 @@ from ._arguments import abbreviated, instance, integer, listed, number
 from ._arrays import norm_above, numbers, scale_of
 from ._quantization import channel_axis
 from ._types import Shape
-from .frames import Columns
+from .frames import Columns, check_exact
 
 MOST = 1 << 16  # alternatives of an input
 MOST_DIVISIONS = 3  # of a cell: nodes have numbers below 2^20
@@ -78,6 +78,7 @@ class Space:
             found = float(np.float32(number(value, what)))
             if not math.isfinite(found):
                 raise ValueError(f"{what} is {found:g}; it must be finite")
+            check_exact(np.array([[value]]), self.scale[[at]], what)
             if known and self.X is not None and found not in self.X[:, at]:
                 found = None
         if found is None:
@@ -94,7 +95,7 @@ class Space:
             found = self.columns.all_codes(at)
             self.is_of_rows |= not self.columns.has_categories(at)
         else:
-            found = [] if self.X is None else np.unique(self.X[:, at]).tolist()
+            found = [] if self.X is None else _different(np.sort(self.X[:, at]).tolist())
             self.is_of_rows = True
         if not 2 <= len(found) <= MOST:
             raise ValueError(
@@ -109,6 +110,11 @@ class Space:
             return math.inf
         some = self.scale > 0
         return norm_above(change[some] / self.scale[some], self.size)
+
+
+def _different(codes: Sequence[float]) -> list[float]:
+    """The different codes. 0.0 and -0.0 are two, since models can tell them apart."""
+    return list({repr(code): code for code in codes}.values())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -235,7 +241,7 @@ class OneOf(_Finite):
         if not given:
             raise ValueError(f"{what} has no values")
         codes = [space.code(at, value, f"a value of {what}", self.check) for value in given]
-        return [(at, code) for code in dict.fromkeys(codes)]
+        return [(at, code) for code in _different(codes)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -335,6 +341,7 @@ class Listed(ChangeSet):
             raise ValueError(f"the inputs of Listed have shape {inputs.shape}, not {wanted}")
         if not np.isfinite(inputs).all():
             raise ValueError("the inputs of Listed must be finite")
+        check_exact(np.asarray(given), space.scale, "the inputs of Listed")
         margins = np.broadcast_to(numbers(self.margins, np.float64, "margins"), len(inputs))
         if not (np.isfinite(margins) & (margins >= 0)).all():
             raise ValueError("margins must be finite numbers of at least 0")

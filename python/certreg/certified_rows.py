@@ -22,6 +22,7 @@ from ._remarks import abstention_remarks, ceiling_remarks, exact_features, failu
 from ._remarks import missing_remark, named, noise_remark, output_remark, unbounded_remarks
 from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
+from ._texts import printable
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .bands import population
@@ -386,7 +387,7 @@ class Rows(HtmlTable):
         return abstention_remarks(self.sampling, self.questions, self._fields)
 
     def __str__(self) -> str:
-        return "\n".join([aligned(self.summary()), *self.remarks()])
+        return printable("\n".join([aligned(self.summary()), *self.remarks()]))
 
     __repr__ = __str__
 
@@ -400,8 +401,8 @@ class Rows(HtmlTable):
         Parameters
         ----------
         labels : array_like or Series
-            The true outputs, (rows,). A Series is matched by its index if the inputs were a
-            DataFrame.
+            The true outputs, (rows,), in the order of the rows. If the inputs were a DataFrame, a
+            Series must have its index.
 
         Returns
         -------

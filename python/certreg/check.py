@@ -14,6 +14,7 @@ from ._arrays import array_of, optional_scale, unusable
 from ._categorical import categorical_features_of, split_by_rule, suspected_categorical
 from ._perturbations import rounded
 from ._quantization import LOOKED_AT, TABLE, quantization_steps
+from ._texts import printable
 from ._types import Function, Inputs, Model, Names, Scale
 from .constants import Dependence
 from .denoised import check_use, function_of_rows, made_of
@@ -57,7 +58,7 @@ class Finding:
     size: float
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.text}"
+        return printable(f"{self.kind}: {self.text}")
 
 
 class Findings(list[Finding]):
@@ -69,7 +70,7 @@ class Findings(list[Finding]):
 
     def __str__(self) -> str:
         none = "Nothing was found that would make certificates of this model wrong."
-        return "\n".join([*(map(str, self) if self else [none]), self.noise])
+        return printable("\n".join([*(map(str, self) if self else [none]), self.noise]))
 
     __repr__ = __str__
 

@@ -120,24 +120,26 @@ class Columns:
         """The code of a value of a column without noise. A value that the column has in no row is
         added if its dtype has it as a category, or if `add`; else None."""
         column = self._exact(j)
-        pandas = needed("pandas", "a DataFrame")
+        dtype, pandas = column.table.dtype, needed("pandas", "a DataFrame")
+        cannot = f"column {self.names[j]!r} cannot hold {value!r} ({dtype})"
+        if dtype.kind == "f" and isinstance(value, (int, float)):  # rounds
+            given, value = value, pandas.Series([value], dtype=dtype)[0]
+            if _is_changed(given, value):
+                raise ValueError(cannot)
         for code, known in enumerate(column.table):
             if _same_value(known, value, pandas):
                 return float(code)
-        if not add and value not in getattr(column.table.dtype, "categories", ()):
+        if not add and value not in getattr(dtype, "categories", ()):
             return None
         try:
-            more = pandas.Series([value], dtype=column.table.dtype)
-            is_float = more.dtype.kind == "f" and isinstance(value, (int, float))  # rounds
-            held = _same_value(more[0], value, pandas) or is_float
+            more = pandas.Series([value], dtype=dtype)
+            held = _same_value(more[0], value, pandas)
         except (TypeError, ValueError):
             held = False
         if not held:  # as for an unknown category
-            dtype = column.table.dtype
-            raise ValueError(f"column {self.names[j]!r} cannot hold {value!r} ({dtype})")
+            raise ValueError(cannot)
         both = pandas.concat([pandas.Series(column.table), more], ignore_index=True)
-        plain = isinstance(column.table.dtype, np.dtype)
-        column.table = both.to_numpy() if plain else both.array
+        column.table = both.to_numpy() if isinstance(dtype, np.dtype) else both.array
         return float(len(column.table) - 1)
 
     def all_codes(self, j: int) -> list[float]:
@@ -185,7 +187,8 @@ class Columns:
 
 
 def _same_value(known: Any, value: Any, pandas: Package) -> bool:
-    """Returns True if a column holds a value as it was given. 1 is 1.0, and no bool or text."""
+    """Returns True if a column holds a value as it was given. 1 is 1.0, and no bool or text; 0.0 is
+    not -0.0."""
     if known is value or pandas.isna(known) and pandas.isna(value):
         return True
     if pandas.isna(known) or pandas.isna(value):
@@ -195,7 +198,10 @@ def _same_value(known: Any, value: Any, pandas: Package) -> bool:
         if isinstance(known, kinds) or isinstance(value, kinds):
             alike = isinstance(known, kinds) and isinstance(value, kinds)
             break
-    return alike and bool(known == value)
+    if not alike or not known == value:
+        return False
+    floats = isinstance(known, (float, np.floating))  # with two zeros
+    return not floats or bool(np.signbit(known) == np.signbit(value))
 
 
 def split_frame(
@@ -230,14 +236,19 @@ def check_exact(values: np.ndarray, scale: ArrayLike, what: str = "X") -> None:
     except (TypeError, ValueError, OverflowError):  # no numbers, which others refuse
         return
     large = np.isfinite(got) & (np.abs(got) >= MOST_VALUES)
-    # numpy would compare integers with floats as floats
     for value, one in zip(some[large].tolist(), got[large].tolist()):
-        whole = isinstance(value, (int, np.integer)) or float(value).is_integer()
-        if whole and int(value) != one:
+        if _is_changed(value, one):
             raise ValueError(
                 f"{what} has {int(value)} in a feature without noise, and float32 would make it "
                 f"{int(one)}: give a DataFrame, which keeps it, or smaller codes"
             )
+
+
+def _is_changed(value: Any, rounded: Any) -> bool:
+    """Returns True for an integer, which may be a float, that rounding made another number."""
+    whole = isinstance(value, (int, np.integer)) or float(value).is_integer()
+    # numpy would compare them as floats
+    return whole and not (np.isfinite(rounded) and int(value) == int(rounded))
 
 
 def index_of(X: Inputs) -> Index:
@@ -246,19 +257,17 @@ def index_of(X: Inputs) -> Index:
 
 
 def in_order(values: Inputs, index: Index, what: str) -> Inputs:
-    """The values for the rows of a DataFrame with this index: a Series or DataFrame is put in the
-    order of the index. Raises ValueError if it has another index."""
-    if index is None or not (is_frame(values) or of_class(values, "pandas", "Series")):
-        return values
+    """The values for the rows of a DataFrame with this index, by position. Raises ValueError for a
+    Series or DataFrame with another index, or the same one in another order: after a shuffle the
+    positions may be right or the labels of the index, and nothing tells which."""
     data: Series = values
-    own = data.index
-    if own.equals(index):
-        return data
-    if own.is_unique and len(own) == len(index) and own.isin(index).all() and index.is_unique:
-        return data.loc[index]
+    named = is_frame(values) or of_class(values, "pandas", "Series")
+    if index is None or not named or data.index.equals(index):
+        return values
     raise ValueError(
-        f"{what} has another index than X: give it that of X, or {what}.to_numpy() if it is in the "
-        "order of the rows"
+        f"{what} has another index than X, or the same one in another order: give "
+        f"{what}.to_numpy() if it is in the order of the rows, or {what}.loc[X.index] to match the "
+        "index"
     )
 
 

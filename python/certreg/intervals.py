@@ -60,8 +60,8 @@ class Calibrated(HtmlTable):
         points, nor sigma, scale, units or score be chosen by them. They must be like the inputs to
         come: shuffle sorted data. Cells may be missing, as for certify_rows.
     y : array_like or Series
-        The true outputs, (rows,) or (rows, outputs), matched with a DataFrame by their index if
-        they have one.
+        The true outputs, (rows,) or (rows, outputs), in the order of the rows. Beside a DataFrame
+        an index must be that of X.
     sigma : float
         Noise level > 0.
     samples : int

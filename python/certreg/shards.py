@@ -14,14 +14,14 @@ from typing import Callable, Iterator, Mapping, NamedTuple, cast
 
 import numpy as np
 
-from ._database import is_foreign
+from ._database import is_foreign, opened
 from ._arguments import path_of
 from ._integrity import checksum, verified
 from ._plan import default_scale, differing
 from ._types import Path, Shape
 from .certified_rows import Rows
 from .errors import ResumeError, RowsError
-from .store import StoredRun, described, foreign, has_tables, longest
+from .store import StoredRun, described, foreign, has_tables, longest, sentence
 
 SHARD = 10_000  # rows of a new file, which begins at a noise id that is a multiple of it
 Part = tuple[str, int, int]  # path, first row and last row + 1
@@ -59,7 +59,7 @@ def list_shards(folder: Path, verify: bool = False) -> list[Shard]:
     -------
     list of Shard
         The files by noise ids. A file that does not fit the first has a `problem`."""
-    paths = sorted(str(path) for path in pathlib.Path(os.fsdecode(folder)).glob("*.sqlite"))
+    paths = _files_in(os.fsdecode(folder))
     found = [_shard_in(path, verify) for path in paths]
     name = next((shard.model_id for shard, _ in found if shard.model_id), "")
     plans = [plan and {**plan, "model_id": shard.model_id or name} for shard, plan in found]
@@ -72,14 +72,17 @@ def list_shards(folder: Path, verify: bool = False) -> list[Shard]:
     return sorted(shards, key=lambda shard: shard.noise_id)
 
 
+def _files_in(folder: str) -> list[str]:
+    return sorted(str(path) for path in pathlib.Path(folder).glob("*.sqlite"))
+
+
 def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, object]]:
     """A file, and the arguments that all files of a folder must share; none in an empty file."""
     try:
         if is_foreign(path):
             raise ResumeError(foreign(path))
         # With mode=ro SQLite could not undo an incomplete write of a killed process.
-        address = pathlib.Path(path).resolve().as_uri() + "?mode=rw"
-        with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
+        with contextlib.closing(opened(path, "mode=rw")) as db:
             lines = db.execute("SELECT * FROM runs ORDER BY run") if has_tables(db) else ()
             runs = [StoredRun(*verified("runs", "", line)) for line in lines]
             if not runs:
@@ -102,9 +105,9 @@ def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, object]]:
 def default_in(resume: Path, shape: Shape) -> tuple[np.ndarray | None] | None:
     """The default scale by which a resume file, or a file of a folder, was begun, in a tuple; None
     if there is none."""
-    given = pathlib.Path(os.fsdecode(path_of(resume, "resume")))
-    for path in sorted(given.glob("*.sqlite")) if given.is_dir() else [given]:
-        plan = _shard_in(str(path), False)[1] if path.exists() else {}
+    given = os.fsdecode(path_of(resume, "resume"))
+    for path in _files_in(given) if os.path.isdir(given) else [given]:
+        plan = _shard_in(path, False)[1] if os.path.exists(path) else {}
         if plan:
             return default_scale(plan, shape)
     return None
@@ -138,7 +141,7 @@ def in_shards(
         if not os.path.isdir(folder):
             os.mkdir(folder)
     except OSError as error:
-        raise ResumeError(f"{described(folder, error)}: give another path") from error
+        raise ResumeError(sentence(folder, error)) from error
     shards = list_shards(folder)
     for problem in filter(None, (shard.problem for shard in shards)):
         raise ResumeError(f"{problem}: move it elsewhere, and its rows are computed again")

@@ -42,6 +42,7 @@ from ._integrity import Value, check_ranges, checksum, verified, with_checksum
 from ._library import version
 from ._plan import differing
 from ._records import Probe
+from ._texts import reason
 from ._types import Path
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from .certified_rows import Rows
@@ -157,7 +158,7 @@ class ResumeFile:
         except ResumeError:
             raise
         except (OSError, sqlite3.Error, *_BY_VALUES) as error:
-            raise ResumeError(f"{described(self.path, error)}: give another path") from error
+            raise ResumeError(sentence(self.path, error)) from error
 
     def _prepare(self) -> None:
         with self._transaction():
@@ -371,8 +372,14 @@ def described(path: str, error: Exception) -> str:
     what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
     if "locking protocol" in str(error):
         what = "is on a file system without locks"
-    why = " ".join(str(getattr(error, "strerror", None) or error).split())
-    return f"{path} {what} ({why})"
+    return f"{path} {what} ({reason(error)})"
+
+
+def sentence(path: str, error: Exception) -> str:
+    """A text about a failure with the file, and the remedy."""
+    text = described(path, error)
+    known = any(remedy in text for remedy in ("free space", "give another path"))
+    return text if known else f"{text}: give another path"
 
 
 def _path_of(given: Path) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ._arrays import numbers
 from ._perturbations import Perturbations, rounded
 from ._tables import aligned
+from ._texts import printable
 from ._types import Inputs, Line, Scale
 from .certified_rows import Rows
 
@@ -40,7 +41,7 @@ class RadiusComparison:
 
     def __str__(self) -> str:
         lines = [{**line, "norm": rounded(line["norm"], up=True)} for line in self.lines]
-        return "\n".join([*([aligned(lines)] if lines else []), *self.notes])
+        return printable("\n".join([*([aligned(lines)] if lines else []), *self.notes]))
 
 
 def compare_radius(

@@ -14,7 +14,8 @@ static const char *module_path(const char *name, char *path, size_t capacity)
     if (strchr(name, '/'))
         return (size_t)snprintf(path, capacity, "%s", name) < capacity ? NULL : too_long;
     if (!cr_os_library_path(path, capacity))
-        return "the folder of this library is not known; give the path of the module";
+        return "the folder of this library is not known; mount /proc, restart if the library was "
+               "replaced, or give the path of a module";
     const size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
     const int length = snprintf(path + folder, capacity - folder,
                                 CR_MODULE_FOLDER "/libcertreg_%s" CR_OS_SUFFIX, name);

@@ -298,6 +298,7 @@ def test_rows_with_alternatives_are_saved(tmp_path):
 
 # ---- refusals
 PHOTO = np.full((2, 4, 4), 0.5, np.float32)
+BEYOND = 2**24 + 1  # a code that float32 lacks
 
 
 def mean(x):
@@ -312,6 +313,10 @@ def mean(x):
     (AtMost(3, [1, 2]), HOUSES, "it has 2 columns"),
     (Gain(0.9, 1.1), HOUSES, "scale 0"),
     (Translated(1, 1, shape=(1, 3)), HOUSES, "scale 0"),
+    (OneOf(1, [BEYOND], check=False), HOUSES, f"a value of OneOf.* has {BEYOND} in a feature with"),
+    (AtMost(1, [OneOf(2, [float(BEYOND)], check=False)]), HOUSES, "would make it 16777216: give"),
+    (Replaced({1: BEYOND}), HOUSES, f"Replaced has {BEYOND} in a feature without noise"),
+    (Listed([[0.1, BEYOND, 2]]), HOUSES, f"the inputs of Listed has {BEYOND} in a feature without"),
     (OneOf(1, list(range(300)), check=False), HOUSES, "a target of 0.0625 takes 1933 samples"),
     (OneOf("heating"), HOUSES, "X has no names"),
     ([], HOUSES, "alternatives is empty"),
@@ -426,15 +431,26 @@ def test_a_function_of_listed_inputs_may_change_its_argument():
     assert rows.alternatives[0, 0].count == 2
 
 
+@parametrize("wrap", lambda x: x, lambda x: package("pandas").DataFrame(x, columns=["a", "b"]))
+@parametrize("values", [0.0, -0.0], [-0.0, 0.0], "any")
+def test_both_zeros_are_alternatives(values, wrap):
+    x = wrap(np.array([[0.2, 1.0], [0.2, 0.0], [0.2, -0.0]]))
+    f = lambda x: np.where(np.signbit(np.asarray(x)[:, 1]), 10.0, 0.0)  # noqa: E731
+    set_ = OneOf(1 if isinstance(x, np.ndarray) else "b", values)
+    rows = rows_of(f, x, scale=[1, 0], samples=600, alternatives=set_)
+    assert rows.radius.tolist() == [0, 0, 0] and rows.alternatives[0, 0].count == 3
+
+
 @parametrize(
     "column, value",
     (True, "no"),
     (True, 2),
     (3, "3"),
+    (np.float32(BEYOND - 1), BEYOND),
 )
 def test_values_are_not_converted(column, value):
     pandas = package("pandas")
-    frame = pandas.DataFrame({"a": [0.1, 0.2, 0.3], "b": [column] * 3})
+    frame = pandas.DataFrame({"a": [0.1, 0.2, 0.3], "b": np.array([column] * 3)})
     given = dict(scale={"a": 1}, alternatives=Replaced({"b": value}))
     with pytest.raises(ValueError, match="column 'b' cannot hold"):
         rows_of(lambda f: f["a"].to_numpy(), frame, samples=300, **given)

@@ -14,10 +14,13 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import ASKED, CERTIFY, PRODUCT, main, parametrize, run, said, write
+from kit import ASKED, CERTIFY, PRODUCT, main, parametrize, read, run, said, write
 
+HOSTILE = "b\x1b]0;t\x07\x7f\x9b2J\u202e\u2028x"  # a title, erasing, a direction, a line
+SHOWN = r"b\x1b]0;t\x07\x7f\x9b2J\u202e\u2028x"
+LETTERS = "größe نمی\u200cخواهم 価格"
 F_SETPIPE_SZ = 1031  # of Linux; fcntl names it from Python 3.10 on
-LOST = "certreg: standard output cannot be written: No space left on device"
+LOST = "certreg: standard output cannot be written: No space left on device; free space"
 COMMANDS = (
     ("--help",),
     ("check", "--help"),
@@ -151,3 +154,37 @@ def test_results_that_do_not_fit_are_not_left_behind(words, name, room):
     assert status == 4, err
     assert err.endswith(f"certreg: {name} cannot be written: File too large\n")
     assert sorted(os.listdir()) == files
+
+
+def test_names_cells_and_exceptions_never_reach_a_terminal_raw():
+    write("t.csv", f"{HOSTILE},{LETTERS},c\n1.5,2,2.5\n3,4.5,1\n2,1,1\n")
+    write("models.py", f"def hostile(x): raise ValueError({HOSTILE!r})\n", "a")
+    warns = f"__import__('warnings').warn({HOSTILE!r}); return x[:, 0]"
+    write("models.py", f"def warns(x): {warns}", "a")
+    asked = ("certify", PRODUCT[0], "t.csv", *ASKED)
+    for words, status in (
+        ((*asked, "--units", "-o", "r.json"), 0),
+        (("check", *PRODUCT[:1], "t.csv", "--sigma", "1e-9"), 1),
+        (("scale", PRODUCT[0], HOSTILE, "--sigma", ".4", "--tolerance", "1"), 2),
+        (("certify", "models.py:hostile", "x.npy", *ASKED, "--traceback"), 3),
+    ):
+        _, out, err = got = run(*words)
+        assert got[0] == status and SHOWN in out + err, got
+        assert all(one.isprintable() or one in "\n\u200c" for one in out + err)
+    with pytest.warns(UserWarning, match=re.escape(SHOWN)):
+        said("certify", "models.py:warns", "x.npy", *ASKED)
+    assert LETTERS in said(*asked)[0]
+    write("exact.csv", "0,1,1\n")
+    said(*asked, "--scale", "exact.csv", "-o", "r.csv")
+    assert HOSTILE in read("r.csv")[0]["exact"]  # a file keeps names as they are
+
+
+@parametrize("terminal", True, False)
+def test_a_table_on_standard_output_is_data_unless_that_is_a_terminal(terminal):
+    write("t.csv", f"{HOSTILE},b,c\n1.5,2,2.5\n3,4.5,1\n2,1,1\n")
+    write("exact.csv", "0,1,1\n")
+    out = io.StringIO()
+    out.isatty = lambda: terminal
+    words = ("certify", PRODUCT[0], "t.csv", *ASKED, "--scale", "exact.csv", "-o", "-", "-q")
+    assert status_of(words, out, io.StringIO()) == 0
+    assert (HOSTILE in out.getvalue(), SHOWN in out.getvalue()) == (not terminal, terminal)

@@ -10,6 +10,7 @@ import pytest
 from kit import ASKED, CERTIFY, OWN_CALLS, PRODUCT, X, certify_refused, command_refused
 from kit import parametrize, read, run, write
 from certreg import ResumeError
+from certreg.cli.parser import COMMANDS, parser
 from certreg.cli.seeds import seed_in
 from certreg.store import ResumeFile
 
@@ -164,6 +165,15 @@ def test_certify(files, words, sentence, status):
         place = "x" if first.endswith((".npy", ".npz", ".csv", ".txt")) else "model"
         named, words = {place: first}, " ".join(more)
     certify_refused(sentence, *words.split(), status=status, **named)
+
+
+@parametrize("name", *COMMANDS)
+def test_no_option_takes_an_empty_value(name):
+    """As of a variable of the shell that is not set."""
+    commands = parser()._subparsers._group_actions[0].choices
+    for action in (one for one in commands[name]._actions if one.nargs != 0):
+        for words in [[option, ""] for option in action.option_strings] or [[""]]:
+            command_refused(2, "value is empty: give one|invalid choice: ''", *name.split(), *words)
 
 
 BOUNDS = "bounds models.py:product x.npy --sigma .25 --radius .2"

@@ -106,9 +106,17 @@ def test_other_models_get_numbers(houses):
 
 
 def test_tables_that_get_no_noise_are_refused(houses):
-    write("houses.csv", "area,town\n80,north\nx,south\n")
-    sentence = "'north' in line 2.*no other column gets noise: repair it, or give --scale$"
-    command_refused(2, sentence, "certify", "models.py:price", "houses.csv", *AT)
+    marks = "".join(f"{','.join(f'{i:06b}')},t{i}\n" for i in range(60))
+    write("houses.csv", f"a,b,c,d,e,f,town\n{marks}")
+    sentence = "'t0' in line 2.*no other column gets noise: repair it, or give --scale$"
+    command_refused(2, sentence, "certify", "models.py:price", "houses.csv", *AT, "-q")
+    write("comma.csv", "area;age\n80,5;1\n60;2,5\n")
+    sentence = "'80,5' in line 2, column 'area', which is not a number, and no column holds numbers"
+    for scale in ("std", "2", "iqr:comma.csv"):
+        words = ("certify", "models.py:price", "comma.csv", *AT, "--scale", scale)
+        command_refused(2, sentence, *words)
+    words = ("certify", "models.py:product", "x.npy", *AT, "--scale", "std:comma.csv")
+    command_refused(2, sentence, *words)
     write("houses.csv", TABLE.replace("20\n", "inf\n"))
     sentence = "column 'age' is inf in row 1, and only finite"
     command_refused(2, sentence, "certify", "models.py:price", "houses.csv", *AT)

@@ -2,11 +2,14 @@
 
 import concurrent.futures
 import pickle
+import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from kit import bits, command_refused, no_warnings, package, parametrize, rows_of, said
+from kit import bits, command_refused, environment, no_warnings, package, parametrize, rows_of, said
 from kit import write
 import certreg
 from certreg import Calibrated, CertregError, Denoised, Estimator, ResumeError, Status
@@ -216,3 +219,13 @@ def test_the_command_puts_it_in_front(tmp_path, monkeypatch):
         ("row 0 of X made", "interval", *words, "p.npy", "-q", *points),
     ):
         command_refused(2, sentence, *more)
+
+
+def test_without_proc_the_remedy_is_to_mount_it():
+    hidden = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*hidden, "true"]).returncode:
+        pytest.skip("/proc cannot be hidden here")
+    made = "import numpy, certreg; certreg.Denoised(numpy.sum, numpy.eye(2), 1)"
+    words, more = [*hidden, sys.executable, "-c", made], dict(env=environment(), text=True)
+    told = subprocess.run(words, stderr=subprocess.PIPE, **more).stderr
+    assert "the folder of this library is not known; mount /proc, restart if" in told

@@ -1,11 +1,14 @@
 """Files are complete or as they were, whoever writes them; those with a seed are private."""
 
 import contextlib
+import errno
 import os
+import re
 import resource
 import signal
 import stat
 import threading
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -82,10 +85,46 @@ def test_links_are_followed_and_modes_kept():
     assert not os.path.isfile("/dev/null")
 
 
+def of_another_user(path, lstat=os.lstat):
+    found = lstat(path)
+    return os.stat_result([*found[:4], found.st_uid + 1, *found[5:]])
+
+
+@parametrize("mode, refused", (0o1777, True), (0o755, False), (0o1775, False))
+def test_a_link_of_another_user_in_a_folder_for_all_is_not_followed(mode, refused, monkeypatch):
+    """Whether it is the last part of a path, a folder, or behind a link of one's own."""
+    os.makedirs("all/own")
+    for name in ("kept", "seed", "r.sqlite-journal"):
+        kit.write(name, "7\n")
+        os.symlink(f"../{name}", f"all/{name}")
+    os.symlink("..", "all/out")
+    os.symlink("all/kept", "near")
+    os.chmod("all", mode)
+    monkeypatch.setattr(os, "lstat", of_another_user)
+    said = "is a link of another user in a folder for all: remove it, or give another path"
+    for path in ("all/kept", "all/out/kept", "near", "all/own/../kept"):
+        with pytest.raises(OSError, match=said) if refused else contextlib.nullcontext():
+            replace(path, b"new")
+        assert contents("kept") == (b"7\n" if refused else b"new")
+    if refused:
+        asked = ("certify", *kit.PRODUCT, "--sigma", ".25", "--tolerance", ".5")
+        kit.command_refused(4, said, *asked, "--seed-file", "all/seed")
+        kit.command_refused(4, said, *asked, "--resume", "all/r.sqlite")
+
+
 def test_failures_name_the_file():
-    for path, error in (("nowhere/a", FileNotFoundError), (".", IsADirectoryError)):
-        with pytest.raises(error, match=repr(path)):
-            replace(path, b"")
+    os.symlink("loop", "loop")
+    for path, error, why in (
+        ("nowhere/a", FileNotFoundError, ""),
+        (".", IsADirectoryError, ""),
+        ("loop", OSError, "Too many levels of symbolic links: "),
+    ):
+        with pytest.raises(error, match=f"{why}{re.escape(repr(path))}"):
+            replace(path, b"new")
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with mock.patch.object(os, "fsync", side_effect=full):
+        with pytest.raises(OSError, match="No space left on device; free space: 'new'"):
+            replace("new", b"new")
     kit.write("kept", "old")
     os.chmod("kept", 0o444)
     if os.geteuid():  # root may write it

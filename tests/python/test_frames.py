@@ -306,12 +306,12 @@ def test_every_model_without_names_is_told_of():
         assert output(lambda x: nameless.predict(x), ["d", "c", "a b"]) == 123
 
 
-# ---- labels and answers by their index
-def test_labels_go_by_their_index():
+# ---- labels and answers by their positions
+def test_labels_with_another_order_of_the_index_are_refused():
     frame, price = houses(60)
     frame.index = [f"h{i}" for i in range(60)]
     labels = pandas.Series(price, frame.index)
-    turned, some = labels.sample(frac=1, random_state=1), np.arange(60) % 2 == 0
+    turned, some = labels[::-1], np.arange(60) % 2 == 0
     rows = certreg.certify_rows(price_of, frame, [0.5, 1], 20.0, scale=AREAS, seed=1, samples=100)
     right, few = pandas.Series(some, frame.index), dict(samples=99, seed=1)
     two = lambda x: np.stack([price_of(x)] * 2, 1)  # noqa: E731
@@ -326,16 +326,19 @@ def test_labels_go_by_their_index():
         lambda y: certreg.Calibrated(two, frame, pandas.concat([y, y], axis=1), 0.1, **few).scores,
         lambda y: tune(labels=y).history[0].mean_error,
     ):
-        assert same(call(turned), call(labels))
-        for wrong in (labels.reset_index(drop=True), labels.rename(index={"h3": "h4"})):
-            with pytest.raises(ValueError, match="has another index than X: give it that of X, or"):
+        call(labels)
+        for wrong in (turned, labels.reset_index(drop=True), labels.rename(index={"h3": "h4"})):
+            with pytest.raises(ValueError, match=r"order: give (y|labels)\.to_numpy\(\) if .*X\.i"):
                 call(wrong)
-    assert same(rows.label_errors(turned.to_numpy()), rows.label_errors(list(turned)))
-    assert not same(rows.label_errors(turned.to_numpy()), rows.label_errors(turned))
+    found = rows.label_errors(labels)
+    assert same(found, rows.label_errors(turned.loc[frame.index]))  # both remedies
+    assert same(found, rows.label_errors(labels.to_numpy()))
     package("matplotlib")
     one = certreg.certify_rows(price_of, frame, 0.5, 20.0, scale=AREAS, seed=1, samples=100)
-    drawn = [one.plot(r).get_lines()[0].get_xydata().tolist() for r in (right, right[::-1], ~right)]
+    drawn = [one.plot(r).get_lines()[0].get_xydata().tolist() for r in (right, some, ~right)]
     assert drawn[0] == drawn[1] != drawn[2]
+    with pytest.raises(ValueError, match="correct has another index than X, or the same one in"):
+        one.plot(right[::-1])
 
 
 def test_rows_say_which_columns_they_cover():
@@ -346,6 +349,9 @@ def test_rows_say_which_columns_they_cover():
     assert said in str(rows) and said in rows._repr_html_() and said in str(rows[:2])
     rows = certreg.certify_rows(lambda f: f["area"], frame[["area", "age"]], 0.1, 20.0, **more)
     assert "\nnoise on area, age\n" in str(rows) and "noise on area, age<" in rows._repr_html_()
+    rows.columns = ["area\x1b[2J", "age"]  # a terminal would be erased
+    assert r"noise on area\x1b[2J, age" in str(rows)
+    assert r"column 'a\x9b" in str(certreg.Finding("calls", "column 'a\x9b'", 1.0))
     assert "exact" not in rows.to_frame()
     rows = certreg.certify_rows(lambda x: x[:, 0], RANDOM, 0.1, 20.0, scale=[1, 0, 0], **more)
     assert "noise on feature 0; none on feature 1, feature 2: changes" in str(rows)

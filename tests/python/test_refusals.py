@@ -272,6 +272,7 @@ TABLE = [
     (ResumeError, "resume is empty: give the path of a file", rows, dict(resume="")),
     (ResumeError, "/none/r/ cannot be written", rows, dict(resume="/none/r/")),
     (ResumeError, "there is no folder", rows, dict(resume="/none/r")),
+    *((ResumeError, "name too long", rows, dict(resume="r" * 300 + end)) for end in ("", "/")),
     (ValueError, "noise_id is 9223372036854775800; the ids of all", rows, dict(noise_id=2**63 - 8)),
     (
         ValueError,

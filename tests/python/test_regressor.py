@@ -86,11 +86,12 @@ def test_an_array_has_the_tolerance_of_each_row():
     with pytest.raises(ValueError, match="has 9 numbers, one for each row of X: an array"):
         model.certify(X[:9], list(each))
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    model, turned = fitted(x=frame), pandas.Series(each)[::-1]
-    rows = model.certify(frame[:9], turned)
+    model, named = fitted(x=frame), pandas.Series(each)
+    rows = model.certify(frame[:9], named)
     assert rows.radius.tolist() == model.certify(frame[:9], each).radius.tolist()
-    with pytest.raises(ValueError, match="tolerance has another index than X"):
-        model.certify(frame[1:10], turned)
+    for wrong in (named[::-1], named.rename(lambda i: i + 1)):
+        with pytest.raises(ValueError, match="tolerance has another index than X"):
+            model.certify(frame[:9], wrong)
 
 
 def test_intervals_are_arrays_and_contain_the_truth():
@@ -231,13 +232,18 @@ def test_an_array_goes_by_the_columns_of_fit(scale):
             model.predict(wrong)
 
 
-def test_targets_go_by_their_index():
+def test_targets_in_another_order_of_the_index_are_refused():
+    """As after a shuffle and a scaler that counts the rows anew, which keeps positions right."""
     pandas = pytest.importorskip("pandas")
     frame, y = pandas.DataFrame(X, columns=["a", "b", "c"]), pandas.Series(Y)
-    models = [SmoothedRegressor(random_state=0).fit(frame, t) for t in (y, y[::-1])]
+    shuffled = y.set_axis(y.index[::-1])
+    models = [SmoothedRegressor(random_state=0).fit(frame, t) for t in (y, shuffled.to_numpy())]
     np.testing.assert_array_equal(*(model.predict(frame[:4]) for model in models))
-    with pytest.raises(ValueError, match="y has another index than X"):
-        SmoothedRegressor().fit(frame, y.rename(lambda i: i + 1))
+    for wrong in (shuffled, y.rename(lambda i: i + 1)):
+        with pytest.raises(ValueError, match="y has another index than X"):
+            SmoothedRegressor().fit(frame, wrong)
+        with pytest.raises(ValueError, match="sample_weight has another index than X"):
+            SmoothedRegressor().fit(frame, y, sample_weight=wrong)
 
 
 @pytest.mark.parametrize("dtype", ["category", object, str])
@@ -290,11 +296,11 @@ def test_weights_reach_the_regressor_and_the_scale():
     assert fitted().fit(X, Y, np.ones(400)).predict(X[:1]) == fitted().predict(X[:1])
 
 
-def test_weights_of_a_table_go_by_their_index():
+def test_weights_of_a_table_make_its_scale():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(count=np.arange(400))
     weights = pandas.Series(np.arange(400) % 3)
-    model = SmoothedRegressor(calibration=0).fit(frame, Y, weights[::-1])
+    model = SmoothedRegressor(calibration=0).fit(frame, Y, weights)
     np.testing.assert_allclose(model.scale_[:3], fitted(calibration=0).fit(X, Y, weights).scale_)
     assert model.scale_["count"] > 0  # integers get noise too
 

@@ -201,6 +201,23 @@ def test_a_file_system_without_locks_is_named():
     assert os.listdir() == []
 
 
+@parametrize("resume", "loop.sqlite", "all/")
+def test_links_to_themselves_are_refused(resume):
+    os.mkdir("all")
+    for name in ("loop.sqlite", "all/loop.sqlite"):
+        os.symlink("loop.sqlite", name)
+    with pytest.raises(ResumeError, match=r"loop.sqlite cannot be .* \(Too many levels of symb"):
+        rows_of(resume=resume)
+
+
+def test_a_full_disk_asks_for_space_not_for_another_file():
+    full = sqlite3.OperationalError("database or disk is full")
+    with mock.patch.object(ResumeFile, "_insert", side_effect=full):
+        with pytest.raises(ResumeError, match=r"written \(database or disk is full; free space\)$"):
+            rows_of()
+    assert rows_of().done.all()
+
+
 def test_a_file_that_is_there_and_empty_becomes_private(usual_umask):
     kit.write("rows.sqlite", "")
     rows_of()

@@ -1,6 +1,7 @@
 """Radii next to known changes of inputs: their norms, what is covered, and what is not known."""
 
 import io
+import json
 import math
 import re
 import sys
@@ -214,9 +215,15 @@ def test_missing_cells_have_no_size(models):
     write("x.csv", "a,b,c\n1,2,3\n2,,3\n3,4,4\n")
     asked = ("certify", "models.py:tolerant", "x.csv", *ASKED, "-o", "r.csv", "--units")
     write("models.py", "def tolerant(x): return np.nan_to_num(x)[:, 0]\n", "a")
-    out, err = said(*asked, status=2)
-    assert len(read("r.csv")) == 3 and "mean radius" in out
-    assert "column 'b' is missing in row 1" in err
+    out, _ = said(*asked, "1")
+    assert "(median of 2 inputs" in out
+    assert "--units compares 2 of 3 rows, because the others lack cells, first row 1 colu" in out
+    first, _, last = [float(line["radius"]) for line in read("r.csv")]
+    wanted = compare_radius([[1, 2, 3], [3, 4, 4]], [first, last], step=1, names="abc").lines
+    assert json.loads(said(*asked, "1", "--json")[0])["units"][0]["lines"] == list(wanted)
+    write("x.csv", "a,b,c\n1,,3\n2,,3\n3,4,\n")
+    out, err = said(*asked)
+    assert "Radii at" not in out and "--units compares 0 of 3 rows, because" in err
 
 
 @pytest.mark.filterwarnings("error")

@@ -15,6 +15,7 @@ import numpy as np
 from .._messages import with_column_names
 from .._remarks import OTHER_PLAN, TOO_LITTLE
 from .._tables import aligned
+from .._texts import printable
 from .._types import Frame, Line, Names, Table
 from ..boxes import radius_of_box
 from ..certified_rows import Rows
@@ -22,6 +23,7 @@ from ..comparison import compare_denoised
 from ..constants import Status, __version__
 from ..denoised import digest_of
 from ..errors import CertregError, ModelWarning, ResumeError, RowsError
+from ..frames import number_columns
 from ..options import grouped
 from ..questions import stated_tolerance, tolerance_text
 from ..rows import certify_rows
@@ -109,7 +111,10 @@ class CommandInputs:
             if not (is_python_name(self.given.model) or self._by_columns()):
                 raise
             self.mixed = str(why)
-        return read_frame(path, rows)
+        table = read_frame(path, rows)
+        if not number_columns(table[0]).any():  # a scale would be 0, or refused without the cell
+            raise Failure(f"{self.mixed}, and no column holds numbers to get noise: repair it")
+        return table
 
     def _by_columns(self) -> bool:
         return self.given.model.lower().endswith(".onnx") and self.model.by_columns
@@ -151,7 +156,9 @@ class CommandInputs:
                 warnings.filterwarnings("ignore", _REPEATED)
                 show = warnings.showwarning
                 warnings.showwarning = lambda text, kind, *place: (
-                    self.remark(str(text)) if kind is ModelWarning else show(text, kind, *place)
+                    self.remark(str(text))
+                    if kind is ModelWarning
+                    else show(printable(str(text)), kind, *place)
                 )
                 yield
         except RowsError as error:
@@ -175,7 +182,7 @@ class CommandInputs:
         contents of a .json file."""
         if file is None:
             if self.given.out:
-                print_result(tables.as_csv(table))
+                print_result(tables.as_csv(table), data=True)
         elif file.suffix == ".json":
             made = document()
             secret = "seed" in made.get("plan", {})  # of --keep-seed
@@ -284,8 +291,7 @@ def run(given: argparse.Namespace) -> int:
     if given.command == "sigma" and given.denoise:
         return _compare(given)
     work = Work(given)
-    found = perturbations_of(work)
-    refused, changes = (found, None) if isinstance(found, Failure) else (None, found)
+    changes, whole = perturbations_of(work)
     rows = work.done()
     table = work.lines(rows)
     summarize = tables.radius_summary if given.radius is None else tables.bounds_summary
@@ -302,13 +308,11 @@ def run(given: argparse.Namespace) -> int:
     document.update({"chosen": chosen} if chosen else {})
     document.update({"remarks": remarks} if remarks else {})
     work.write(document, table)
-    for title, comparison in units_of(rows, levels, changes) if changes else ():
+    for title, comparison in units_of(rows, levels, changes, whole) if changes else ():
         units.append({"about": title, "lines": comparison.lines, "notes": comparison.notes})
         texts.append(f"{title}\n{in_options(comparison)}")
     document.update({"units": units} if changes else {})
     tables.answer(given, "\n".join([aligned(summary), *texts]), document)
-    if refused:
-        raise refused
     for text in [] if given.command == "sigma" else rows._abstentions():
         work.remark(text.replace(OTHER_PLAN, "a smaller --sigma or more --samples"))
     status = work.ended(table, "certificates are missing")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._texts import printable
+
 # The exit status; the epilog of the parser explains it.
 DONE, FOUND, USAGE, MODEL, FILE, OTHER, SHORT = range(7)
 INTERRUPTED, TERMINATED = 130, 143
@@ -27,4 +29,4 @@ def described(error: BaseException) -> str:
 
 def one_line(text: object) -> str:
     """A message of other code as part of a message, without line ends."""
-    return " ".join(str(text).split())
+    return " ".join(printable(str(text)).split())

@@ -374,4 +374,4 @@ def units(command: Group) -> None:
         "KIND is image or sound, or the step of the inputs as a number; without it the steps are "
         "found from the values. sigma compares the radii at the level that it recommends"
     )
-    _group(command, "units", {"--units KIND": (about, {"nargs": "?", "const": ""})})
+    _group(command, "units", {"--units KIND": (about, {"nargs": "?", "const": (None, None)})})

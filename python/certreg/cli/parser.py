@@ -116,9 +116,17 @@ def parser() -> argparse.ArgumentParser:
         epilog = f"example:\n  {texts.example}\n\n{MORE}"
         filled = textwrap.fill(texts.description, 80)
         command = commands.add_parser(name, help=texts.brief, description=filled, epilog=epilog)
+        command.register("type", None, _filled)  # for all options and positions without a type
         command.set_defaults(**ABSENT)
         texts.add(command)
     return top
+
+
+def _filled(text: str) -> str:
+    """The text of an option. An empty one is mostly a variable of the shell that is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("the value is empty: give one (is a variable not set?)")
+    return text
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:

@@ -7,7 +7,7 @@ import os
 import re
 
 from .._arguments import seed_or_random
-from .._files import replace
+from .._files import place_of, replace
 from .failure import FILE, Failure
 
 
@@ -19,7 +19,7 @@ def seed_in(path: str) -> int:
             line = f"{seed_or_random(None)}\n".encode()
             with contextlib.suppress(FileExistsError):  # another command was faster
                 replace(path, line, secret=True, commit=os.link)
-        with open(path, encoding="ascii", errors="replace") as file:
+        with open(place_of(path), encoding="ascii", errors="replace") as file:
             text = file.read(100)
     except OSError as error:
         why = error.strerror or error

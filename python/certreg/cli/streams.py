@@ -9,14 +9,16 @@ import select
 import sys
 from typing import TextIO
 
-from .failure import FILE, Failure
+from .._texts import printable, reason
+from .failure import FILE, Failure, one_line
 
 
-def print_result(text: str) -> None:
-    """Writes to standard output. Raises Failure unless all of it was written, and BrokenPipeError
-    if the reader has ended, as in `| head`."""
+def print_result(text: str, data: bool = False) -> None:
+    """Writes to standard output, data as it is unless to a terminal. Raises Failure unless all of
+    it was written, and BrokenPipeError if the reader has ended, as in `| head`."""
     try:
-        _write(sys.stdout, text)
+        raw = data and sys.stdout is not None and not sys.stdout.isatty()
+        _write(sys.stdout, text if raw else printable(text))
     except OSError as error:
         _give_up(sys.stdout)
         raise _failure("standard output", error) from None
@@ -25,7 +27,7 @@ def print_result(text: str) -> None:
 def print_error(text: str) -> None:
     """Writes to standard error, as `print_result` does to standard output."""
     try:
-        _write(sys.stderr, text)
+        _write(sys.stderr, printable(text))
     except OSError as error:
         raise _failure("standard error", error) from None
 
@@ -34,7 +36,7 @@ def warn(message: str) -> None:
     """Writes a message to standard error. Failures are ignored, since the exit status reports
     them."""
     with contextlib.suppress(Failure, OSError):
-        print_error(f"certreg: {message}\n")
+        print_error(f"certreg: {one_line(message)}\n")
 
 
 def _write(stream: TextIO | None, text: str) -> None:
@@ -59,7 +61,7 @@ def _write(stream: TextIO | None, text: str) -> None:
 def _failure(name: str, error: OSError) -> Exception:
     if isinstance(error, BrokenPipeError):
         return error
-    return Failure(f"{name} cannot be written: {error.strerror or error}", FILE)
+    return Failure(f"{name} cannot be written: {reason(error)}", FILE)
 
 
 def _give_up(stream: TextIO | None) -> None:

@@ -4,41 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Iterator, Sequence
 
+import numpy as np
+
 from .._perturbations import MissingCell, Perturbations
 from ..certified_rows import Rows
 from ..questions import tolerance_text
 from ..units import RadiusComparison, compared, radii_of
-from .failure import Failure
 
 if TYPE_CHECKING:
     from .commands import CommandInputs
 
 
-def perturbations_of(work: CommandInputs) -> Perturbations | Failure | None:
-    """The changes for a comparison with radii, computed before the radii; None without --units; the
-    Failure to raise after the results are written if cells are missing. Raises Failure if the
-    inputs contradict the option."""
+def perturbations_of(work: CommandInputs) -> tuple[Perturbations | None, np.ndarray]:
+    """The changes for a comparison with radii, computed before the radii; None without --units. And
+    the rows that are compared: those that lack no cell. Raises Failure if the inputs contradict the
+    option."""
+    kept = np.arange(len(work.X))
     if work.given.units is None:
-        return None
+        return None, kept
     step, kind = work.given.units
+    scale = 1 if work.scale is None else work.scale
     with work.failures():
-        scale = 1 if work.scale is None else work.scale
         try:
-            return Perturbations(work.X, scale, step, kind, work.features.names)
+            return Perturbations(work.X, scale, step, kind, work.features.names), kept
         except MissingCell as cell:
-            return Failure(
-                f"--units needs all cells, and {cell.column} is missing in row "
-                f"{work.first + cell.row}: give the rows that lack nothing; other results are "
-                "complete"
+            kept = np.delete(kept, cell.rows)
+            text = (
+                f"--units compares {len(kept)} of {len(work.X)} rows, because the others lack "
+                f"cells, first row {work.first + cell.rows[0]} {cell.column}."
             )
+        if not len(kept):
+            work.remark(text)
+            return None, kept
+        whole = work.X.take(kept, axis=0)
+        changes = Perturbations(whole, scale, step, kind, work.features.names)
+        changes.notes.append(text)
+        return changes, kept
 
 
 def units_of(
-    rows: Rows, levels: Sequence[Sequence[int]], changes: Perturbations
+    rows: Rows, levels: Sequence[Sequence[int]], changes: Perturbations, kept: np.ndarray
 ) -> Iterator[tuple[str, RadiusComparison]]:
-    """Titles and comparisons, for each tolerance at its levels."""
+    """Titles and comparisons of the kept rows, for each tolerance at its levels."""
     for q, question in enumerate(rows.questions[: len(levels)]):
         for level in levels[q]:
             tolerance = tolerance_text(question)
             title = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {tolerance}:"
-            yield title, compared(changes, radii_of(rows, level, q))
+            yield title, compared(changes, radii_of(rows, level, q)[kept])

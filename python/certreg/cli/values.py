@@ -151,8 +151,8 @@ def _shape(text: str) -> tuple[int, ...]:
 
 def _units(text: str) -> tuple[object, str | None]:
     """The step and the kind of inputs, as Perturbations takes them."""
-    if text in ("", "image", "sound"):
-        return None, text or None
+    if text in ("image", "sound"):
+        return None, text
     expected = "image, sound or a positive step"
     return _between(expected, lambda x: 0 < x < math.inf)(text), None
 
