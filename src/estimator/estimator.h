@@ -6,19 +6,19 @@
 
 #define CR_MIN_BLOCKS 64u /* of a public plan */
 
-/* Floats behind x and y, and the bytes of y that the model has not written: a model that writes
- * more than it declared changes some of them. */
+/* Floats behind x and y that a model changes if it writes more than it declared. */
 #define CR_GUARD_FLOATS 16u
-#define CR_UNWRITTEN 0xff /* every byte: a NaN, so that an unwritten row fails */
 
-/* Inputs and outputs of the model, in memory of the backend except for `outputs`. CR_GUARD_FLOATS
- * follow each x, y and outputs. */
+/* Inputs and outputs of the model, in memory of the backend except for `outputs` and `fetched`. */
 typedef struct cr_batch_buffers {
     float *z, *noise_deviation; /* inputs: of the record's input */
     float *negated_deviation;   /* inputs: of every second sample of pairs; NULL: no pairs */
-    float *x[2];       /* a batch each, used alternately; one array if none is drawn ahead */
-    float *y;          /* the model's outputs */
-    float *outputs;    /* y for the host: the same memory, or a copy */
+    float *x[2]; /* a batch each, used alternately; one array if none is drawn ahead */
+    /* Behind x[0], in one piece, which one fetch brings to the host: a guard of guard_floats, the
+     * model's outputs, and a guard of CR_GUARD_FLOATS. */
+    float *guard, *y;
+    float *fetched, *outputs; /* guard and y for the host: the same memory, or a copy */
+    size_t guard_floats, fetched_bytes;
     int current;       /* x[current] is the model's */
     int next_is_drawn; /* x[!current] has the samples from `next_first` on */
     uint64_t next_first;
@@ -39,7 +39,7 @@ struct certreg_estimator {
 };
 
 /* ---- sample.c */
-/* Sets all outputs, and the floats behind inputs and outputs, to CR_UNWRITTEN. */
+/* Sets all outputs, and both guards, to NaN. */
 certreg_status cr_estimator_clear_outputs(certreg_estimator *);
 /* Calls the model once with the rows at x[current], and copies its outputs to the host. The caller
  * sets rows, first, used_first and used_count. MODEL_FAILED if the model does not return 0, or if

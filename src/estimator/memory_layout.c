@@ -35,22 +35,33 @@ static void lay_out_input(const arenas *p, certreg_estimator *e)
     e->replay.host.mask = mirror(p, e->replay.device.mask, d, sizeof(float));
 }
 
-/* The floats of a batch, and of the guard behind it. */
-static size_t guarded(const certreg_estimator *e, size_t columns)
+/* The sum, or SIZE_MAX. */
+static size_t plus(size_t a, size_t b)
 {
-    const size_t count = cr_arena_product(e->record.model.batch, columns);
-    return count > SIZE_MAX - CR_GUARD_FLOATS ? count : count + CR_GUARD_FLOATS;
+    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 
+/* A device draws into x[1] ahead. It has no guard: a model that writes behind it writes behind x[0]
+ * too, which is used first. */
 static void lay_out_batch(const arenas *p, certreg_estimator *e)
 {
-    const size_t x_count = guarded(e, e->record.model.inputs),
-                 y_count = guarded(e, e->record.columns);
-    e->batches.x[0] = cr_arena_alloc(p->device, x_count, sizeof(float));
-    e->batches.x[1] = is_shared(p) ? e->batches.x[0]
-                                   : cr_arena_alloc(p->device, x_count, sizeof(float));
-    e->batches.y = cr_arena_alloc(p->device, y_count, sizeof(float));
-    e->batches.outputs = mirror(p, e->batches.y, y_count, sizeof(float));
+    const size_t x_count = cr_arena_product(e->record.model.batch, e->record.model.inputs),
+                 y_count = cr_arena_product(e->record.model.batch, e->record.columns),
+                 align = DEVICE_ALIGN / sizeof(float),
+                 y_at = plus(x_count, CR_GUARD_FLOATS + align - 1) / align * align;
+    cr_batch_buffers *buffers = &e->batches;
+    if (!is_shared(p)) buffers->x[1] = cr_arena_alloc(p->device, x_count, sizeof(float));
+    buffers->x[0] =
+        cr_arena_alloc(p->device, plus(plus(y_at, y_count), CR_GUARD_FLOATS), sizeof(float));
+    buffers->guard_floats = y_at - x_count;
+    buffers->fetched_bytes = plus(plus(buffers->guard_floats, y_count), CR_GUARD_FLOATS);
+    if (buffers->x[0]) buffers->guard = buffers->x[0] + x_count;
+    buffers->fetched = mirror(p, buffers->guard, buffers->fetched_bytes, sizeof(float));
+    buffers->fetched_bytes *= sizeof(float);
+    if (is_shared(p)) buffers->x[1] = buffers->x[0];
+    if (!buffers->fetched) return; /* only counted */
+    buffers->y = buffers->guard + buffers->guard_floats;
+    buffers->outputs = buffers->fetched + buffers->guard_floats;
 }
 
 /* Memory of replays, which a sweep uses too if the backend has no sweep of its own. */

@@ -98,24 +98,12 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
 }
 
 /* ---- a call of the model */
-enum { GUARD_BYTES = CR_GUARD_FLOATS * sizeof(float) };
-
-/* Bytes of y with the guard behind it. */
-static size_t output_bytes(const certreg_estimator *e)
-{
-    return e->record.model.batch * e->record.columns * sizeof *e->batches.y + GUARD_BYTES;
-}
-
-static float *guard_of_inputs(const certreg_estimator *e)
-{
-    return e->batches.x[e->batches.current] + e->record.model.batch * e->record.model.inputs;
-}
+#define UNWRITTEN 0xff /* every byte: a NaN, so that an unwritten row fails */
 
 certreg_status cr_estimator_clear_outputs(certreg_estimator *e)
 {
-    const cr_backend_ops *ops = e->backend->ops;
-    certreg_status status = ops->fill(e->backend, e->batches.y, output_bytes(e), CR_UNWRITTEN);
-    if (!status) status = ops->fill(e->backend, guard_of_inputs(e), GUARD_BYTES, CR_UNWRITTEN);
+    const certreg_status status =
+        e->backend->ops->fill(e->backend, e->batches.guard, e->batches.fetched_bytes, UNWRITTEN);
     return status ? cr_backend_failed(e->backend, status, "prepare a batch", &e->error)
                   : CERTREG_OK;
 }
@@ -124,7 +112,7 @@ static int is_written(const float *floats, size_t count)
 {
     const unsigned char *bytes = (const unsigned char *)floats;
     for (size_t i = 0; i < count * sizeof *floats; i++)
-        if (bytes[i] != CR_UNWRITTEN) return 1;
+        if (bytes[i] != UNWRITTEN) return 1;
     return 0;
 }
 
@@ -145,16 +133,15 @@ static certreg_status void_record(certreg_estimator *e, const char *what, size_t
 /* This waits for the model. `rows`: of the call. */
 static certreg_status fetch_outputs(certreg_estimator *e, size_t rows)
 {
-    const cr_backend_ops *ops = e->backend->ops;
-    float guard[CR_GUARD_FLOATS];
-    certreg_status status =
-        ops->fetch(e->backend, e->batches.outputs, e->batches.y, output_bytes(e));
-    if (!status) status = ops->fetch(e->backend, guard, guard_of_inputs(e), GUARD_BYTES);
-    const size_t written = rows * e->record.columns,
-                 rest = output_bytes(e) / sizeof *guard - written;
-    if (!status && is_written(e->batches.outputs + written, rest))
+    const cr_batch_buffers *buffers = &e->batches;
+    const certreg_status status = e->backend->ops->fetch(e->backend, buffers->fetched,
+                                                         buffers->guard, buffers->fetched_bytes);
+    const size_t written = buffers->guard_floats + rows * e->record.columns,
+                 rest = buffers->fetched_bytes / sizeof(float) - written;
+    if (!status && is_written(buffers->fetched, buffers->guard_floats))
+        return void_record(e, "inputs", rows);
+    if (!status && is_written(buffers->fetched + written, rest))
         return void_record(e, "outputs", rows);
-    if (!status && is_written(guard, CR_GUARD_FLOATS)) return void_record(e, "inputs", rows);
     return status ? cr_backend_failed(e->backend, status,
                                       "run the model's work or to give its outputs back", &e->error)
                   : CERTREG_OK;
