@@ -125,7 +125,7 @@ static certreg_status void_record(certreg_estimator *e, const char *what, size_t
     cr_record_clear(&e->record);
     return cr_error_set(&e->error, CERTREG_E_MODEL_FAILED,
                         "the model wrote beyond its %s (%zu row%s of %zu column%s): declare every "
-                        "output (model.outputs), write batch->rows rows and nothing else, and "
+                        "output (model.outputs), write the rows of the batch and nothing else, and "
                         "begin again, since recorded outputs may be overwritten",
                         what, rows, rows == 1 ? "" : "s", columns, columns == 1 ? "" : "s");
 }
