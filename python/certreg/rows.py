@@ -502,8 +502,7 @@ class _Certification:
         self.rows.alternatives.update({(row, k): found for row, k, found in chunk.found})
         self.reporter.advance(int(new.sum()))
         if chunk.failure is not None:
-            row = chunk.rows[len(done)] if chunk.failed_row is None else chunk.failed_row
-            self._fail(chunk.failure, int(row))
+            self._fail(chunk.failure, int(chunk.rows[len(done)]))
 
     def _fail(self, failure: BaseException, row: int) -> None:
         if isinstance(failure, KeyboardInterrupt):

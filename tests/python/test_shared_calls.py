@@ -116,7 +116,10 @@ def test_an_exception_names_its_row():
 
     with pytest.raises(RowsError, match="row 50: .*OverflowError: too hot") as failed:
         certified(model)
-    assert failed.value.row == 50 and not failed.value.rows.done.any()
+    done = failed.value.rows.done
+    assert failed.value.row == 50 and done[:50].all() and not done[50:].any()
+    kept = failed.value.rows.certificates[:50]
+    assert kept.tobytes() == certified(Counted()).certificates[:50].tobytes()
 
 
 def test_no_second_try_replaces_a_failed_call():
