@@ -196,9 +196,7 @@ class ExecutorRunner:
         self.executor = self._pool() if self.own else executor
         client: Package = getattr(executor, "_client", None)
         self.dask = client if of_class(client, "distributed", "Client") else None
-        self.shared: bytes | None = None  # a result of dask, sent once to each process
-        if self.dask:
-            self.shared = client.submit(bytes, self.job, pure=False)
+        self.shared = self._shared()
 
     @property
     def workers(self) -> int:
@@ -207,6 +205,10 @@ class ExecutorRunner:
     @property
     def window(self) -> int:
         return (2 if self.own else 4) * self.workers  # loky's queue holds 2 for each process
+
+    def _shared(self) -> bytes | None:
+        """The job as a result of dask, which is sent once to each process."""
+        return self.dask.submit(bytes, self.job, pure=False) if self.dask else None
 
     def _pool(self) -> Executor:
         # Several models with many threads each would slow each other down.
@@ -242,6 +244,9 @@ class ExecutorRunner:
         if self.own or any(future.running() for future in pending):
             return
         if self.dask and self.dask.nthreads():  # its futures do not tell that they are running
+            if not self.dask.call_stack():  # it may forget tasks whose inputs ended with a process
+                for future in pending:
+                    future.cancel()
             return
         warnings.warn(
             f"no worker of the executor has begun or finished a task for {QUIET_SECONDS:.0f} s: "
@@ -272,6 +277,7 @@ class ExecutorRunner:
             if self.own:
                 self.close()
                 self.executor = self._pool()
+            self.shared = self._shared()
             try:
                 self.call("answer", *self.no_rows)
                 return

@@ -307,7 +307,7 @@ def test_an_executor_that_was_shut_down_is_told():
         rows_of(never, jobs=executor, check=False)
 
 
-@parametrize("sign", "warning", "running", "workers of dask")
+@parametrize("sign", "warning", "running", "workers of dask", "their calls")
 def test_only_workers_without_a_sign_of_life_are_told(monkeypatch, sign):
     """The executor runs its tasks when it is asked for this sign."""
     kept, said = [], []
@@ -325,7 +325,8 @@ def test_only_workers_without_a_sign_of_life_are_told(monkeypatch, sign):
         return future
 
     object_of = types.SimpleNamespace
-    of_dask = dict(submit=lambda f, job, pure: job, nthreads=lambda: go("workers of dask"))
+    of_dask = dict(submit=lambda f, job, pure: job, call_stack=lambda: go("their calls"))
+    of_dask["nthreads"] = lambda: go("workers of dask") or sign == "their calls"
     executor = object_of(submit=submit, _client=object_of(**of_dask))
     monkeypatch.setitem(sys.modules, "distributed", mock.Mock(Client=object_of))
     monkeypatch.setattr(workers, "QUIET_SECONDS", 0)
