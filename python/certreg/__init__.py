@@ -23,7 +23,7 @@ Layers of the modules; each imports from its own layer and from layers above::
                  _network training joining alternatives
     one input    questions results plots attacks _covering _evaluation estimator solver _rules
                  intervals _perturbations check _records
-    many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file bands
+    many inputs  _worker workers _plan _probes _integrity _remarks _rows_file bands
                  certified_rows _database store shards options rows
     choices      boxes groups sensitivity tuning comparison units regressor
     command      cli"""

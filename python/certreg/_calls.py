@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes as C
-import os
 import signal
+import sys
 import threading
 import types
-from typing import Callable, ContextManager, Iterator, NoReturn, Sequence
+from typing import Callable, ContextManager, Iterator, NamedTuple, NoReturn, Sequence
 from typing import TypeVar
 
 from . import _structs as S
@@ -16,6 +16,8 @@ from ._ctypes import pointer
 from ._library import lib
 from .constants import Status
 from .errors import CertregError
+
+Result = TypeVar("Result")
 
 
 class _Interrupts:
@@ -54,32 +56,68 @@ class _Interrupts:
         self.settle()
 
 
+class _Entered(NamedTuple):
+    """A function that has entered Calls."""
+
+    thread: int
+    frame: types.FrameType
+    alone: bool  # no call is allowed within this one
+
+    def is_running(self) -> bool:
+        frame = sys._current_frames().get(self.thread)
+        while frame is not None and frame is not self.frame:
+            frame = frame.f_back
+        return frame is not None
+
+
 class Calls:
     """A context around every call on a handle, including close, and around calls that belong
     together, such as begin and the questions about its input. Meanwhile it refuses every call from
     another thread or from a callback. So no answer is about another input, and nothing is freed
-    while a call is using it."""
+    while a call is using it.
+
+    Ctrl-C may arrive before `with` has begun, and at the first line of __exit__. So a function that
+    entered counts only while it is on the stack, and no lock can stay acquired: the first in the
+    list is the one that may call."""
 
     def __init__(self) -> None:
-        self._renew()
+        self.entered: list[_Entered] = []
 
-    def _renew(self) -> None:
-        self.process, self.called_back = os.getpid(), False
-        # Reentrant: if Ctrl-C arrives after acquire but before `with` has begun, the lock stays
-        # acquired, but the thread that holds it can acquire it again.
-        self.lock = threading.RLock()
+    def enter(self, frame: types.FrameType, alone: bool = False) -> None:
+        """Enters for the function with this frame, which is no generator."""
+        new = _Entered(threading.get_ident(), frame, alone)
+        self._check(new)  # one that is refused must not disturb others
+        self.entered.append(new)
+        try:
+            self._check(new)
+        except CertregError:
+            self._forget(new)
+            raise
+
+    def _check(self, new: _Entered) -> None:
+        """Raises CertregError if functions that entered before this one refuse it."""
+        before = list(self.entered)
+        before = before[: before.index(new)] if new in before else before
+        for one in [one for one in before if not one.is_running()]:
+            before.remove(one)
+            self._forget(one)
+        own = [one for one in before if one.thread == new.thread]
+        if any(one.alone for one in own) or own[:1] != before[:1]:
+            raise CertregError(Status.BUSY)
+
+    def _forget(self, one: _Entered) -> None:
+        with contextlib.suppress(ValueError):  # another thread was faster
+            self.entered.remove(one)
+
+    def leave(self, frame: types.FrameType) -> None:
+        for one in [one for one in self.entered if one.frame is frame][-1:]:
+            self._forget(one)
 
     def __enter__(self) -> None:
-        if self.process != os.getpid():
-            self._renew()  # in a forked child nobody would release the parent's lock
-        if not self.lock.acquire(blocking=False):
-            raise CertregError(Status.BUSY)
-        if self.called_back:
-            self.lock.release()
-            raise CertregError(Status.BUSY)
+        self.enter(sys._getframe(1))
 
     def __exit__(self, *_: object) -> None:
-        self.lock.release()
+        self.leave(sys._getframe(1))
 
 
 class Callbacks:
@@ -103,31 +141,36 @@ class Callbacks:
             self.held = None
             held.end()
 
-    @contextlib.contextmanager
-    def in_model(self) -> Iterator[None]:
-        """A context around a call of the model outside of the library, while interrupts are held:
-        Ctrl-C is delivered at once, and calls on the handle are refused."""
+    def in_model(self, call: Callable[..., Result], *arguments: object) -> Result:
+        """Calls the model outside of the library, while interrupts are held: Ctrl-C is delivered at
+        once, and calls on the handle are refused."""
         interrupts = self.held
         assert interrupts is not None
-        interrupts.inside = self.calls.called_back = True
+        self.calls.enter(sys._getframe(), alone=True)
         try:
+            interrupts.inside = True
             if interrupts.waiting:
                 interrupts.deliver()
-            yield
+            return call(*arguments)
         finally:
-            interrupts.inside = self.calls.called_back = False
+            interrupts.inside = False
+            self.calls.leave(sys._getframe())
 
     def guarded(self, call: Callable[..., object], *arguments: object) -> int:
         """Runs a callback of the library. Returns 1, which stops the library, after an exception or
         a true result, else 0."""
         interrupts = self.interrupts
         assert interrupts is not None
+        if self.error is not None:  # of an earlier callback
+            return 1
         try:
+            self.error = KeyboardInterrupt()  # if it comes in `except`, ctypes loses it
             interrupts.inside = True
             if interrupts.waiting:
                 interrupts.deliver()
             stop = call(*arguments)
             interrupts.inside = False
+            self.error = None
             return 1 if stop else 0
         except BaseException as error:  # KeyboardInterrupt and SystemExit as well
             interrupts.inside = False
@@ -137,17 +180,17 @@ class Callbacks:
     def __enter__(self) -> None:
         interrupts = self.held or _Interrupts()
         try:
-            self.calls.__enter__()
+            self.calls.enter(sys._getframe(1), alone=True)
         except CertregError:
             if not self.held:
                 interrupts.end()
             raise
-        self.calls.called_back, self.error, self.interrupts = True, None, interrupts
+        self.error, self.interrupts = None, interrupts
 
     def __exit__(self, *_: object) -> None:
         error, self.error = self.error, None
-        interrupts, self.interrupts, self.calls.called_back = self.interrupts, None, False
-        self.calls.__exit__()
+        interrupts, self.interrupts = self.interrupts, None
+        self.calls.leave(sys._getframe(1))
         if interrupts:
             (interrupts.settle if self.held else interrupts.end)()
         if error is not None:

@@ -9,10 +9,10 @@ from typing import Callable, cast
 import numpy as np
 
 from ._arrays import array_of
-from ._processes import Runner, is_worker_death
 from ._worker import Chunk, Sampling
 from .constants import Status
 from .errors import ModelWarning
+from .workers import Runner, is_lost, one_by_one
 
 
 def probed(
@@ -23,10 +23,16 @@ def probed(
     crashed: Callable[[int, BaseException], None],
 ) -> np.ndarray:
     """The outputs for these rows, and then for the same rows moved, (2 * rows, columns). A row that
-    ends two processes is passed to `crashed`, as in Scheduler, and has NaN."""
+    ends processes is passed to `crashed`, as in Scheduler, and has NaN."""
     clean = matrix[rows]
-    pairs = np.stack([clean, _moved(clean, sampling)], axis=1)
-    each = [_outputs(runner, row, pair, crashed) for row, pair in zip(rows, pairs)]
+    pairs = dict(zip(rows, np.stack([clean, _moved(clean, sampling)], axis=1)))
+
+    def outputs_of(row: int) -> np.ndarray:
+        return cast(np.ndarray, runner.call("probe", pairs[row]))
+
+    found = dict(one_by_one(runner, rows, outputs_of, crashed))
+    none = np.full((2, 1), np.nan, np.float32)
+    each = [none if found[row] is None else cast(np.ndarray, found[row]) for row in rows]
     columns = max(outputs.shape[1] for outputs in each)
     same = [np.broadcast_to(outputs, (2, columns)) for outputs in each]
     return np.concatenate([some[:1] for some in same] + [some[1:] for some in same])
@@ -40,21 +46,6 @@ def _moved(clean: np.ndarray, sampling: Sampling) -> np.ndarray:
     angles = np.arange(clean.size, dtype=np.float64).reshape(clean.shape)
     moved: np.ndarray = clean + step.reshape(sampling.shape) * math.sqrt(2) * np.cos(angles)
     return moved.astype(np.float32)
-
-
-def _outputs(
-    runner: Runner, row: int, pair: np.ndarray, crashed: Callable[[int, BaseException], None]
-) -> np.ndarray:
-    for attempt in range(2):
-        try:
-            return cast(np.ndarray, runner.call("probe", pair))
-        except Exception as error:
-            if not is_worker_death(error):
-                raise
-            runner.restart([row])
-            if attempt:
-                crashed(row, error)
-    return np.full((2, 1), np.nan, np.float32)
 
 
 def check_at(
@@ -71,7 +62,7 @@ def check_at(
         try:
             chunk = cast(Chunk, runner.call("check", np.array([row]), matrix[[row]]))
         except Exception as error:
-            if not is_worker_death(error):
+            if not is_lost(error):
                 raise
             runner.restart([row])
             continue

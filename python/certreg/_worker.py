@@ -158,7 +158,6 @@ class Chunk:
     records: list[Record]
     failure: BaseException | None
     seconds: float
-    failed_row: int | None = None  # of a failure in a call that rows share
     found: list[tuple[int, int, Found]] = dataclasses.field(default_factory=list)  # alternatives
 
 
@@ -180,6 +179,7 @@ class Worker:
         self.estimator = job.sampling.estimator(self.function)
         self.estimator._names = getattr(job.columns, "names", None)
         self.outputs: dict[tuple[int, int], np.ndarray] = {}  # of rows that were sampled together
+        self.failed: dict[int, BaseException] = {}  # rows that fail alone as in a shared call
         self.covering = job.covering(self.estimator, self.function)
         self.questions = job.structs()
         each = [question.tolerance for question in job.questions]
@@ -217,6 +217,7 @@ class Worker:
         sampling, failure, done = self.job.sampling, None, 0
         group = self.job.group
         self.outputs.clear()
+        self.failed.clear()
         out = empty_certificates(len(rows), len(sampling.sigmas), len(self.questions))
         chunk = Chunk(rows, out, [], [], None, 0.0)
         known = {(record.row, record.sigma_index): record for record in records}
@@ -228,18 +229,14 @@ class Worker:
                         self.estimator._categorical.check(X[done])
                     if group and row % group == 0:
                         self._sample_group(rows[done : done + group], X[done:], known)
+                    if row in self.failed:
+                        raise self.failed[row]
                     z = X[done].ravel()
                     if self.covering:
                         self._cover(self.covering, row, z, out[done], known, chunk)
                         continue
                     self._row(row, z, out[done], known, chunk)
             done = len(rows)
-        except SharedCallError as error:
-            failure, (chunk.failed_row, several) = error.__cause__, error.args
-            if chunk.failed_row is None and failure is not None:
-                text = f"{of_model(failure)}, in a call for {several} rows and in no call for one"
-                failure = CertregError(Status.MODEL_FAILED, text=text)
-                failure.__cause__ = error.__cause__
         except BaseException as error:  # KeyboardInterrupt as well: results are kept
             failure = error
         out["question_digest"] = digests_of(self.job.questions, rows)
@@ -251,8 +248,8 @@ class Worker:
         self, rows: np.ndarray, X: np.ndarray, known: Mapping[tuple[int, int], Record]
     ) -> None:
         """Calls the model once for all samples of a group of rows, and keeps their outputs for
-        `_certify`. If the group is not complete it keeps none, and each row has calls of its
-        own."""
+        `_certify`. If the group is not complete, or one of its rows fails alone too, it keeps none,
+        and each row has calls of its own."""
         sampling, e = self.job.sampling, self.estimator
         first = int(rows[0])
         if int(rows[-1]) - first + 1 != min(self.job.group, self.job.rows - first):
@@ -269,10 +266,14 @@ class Worker:
         ]  # fmt: skip
         try:
             y = e._sample_together(begins, sampling.samples)
-        except SharedCallError as failed:
-            unit = failed.args[0]
-            failed.args = (None if unit is None else first + units[unit][0], len(rows))
-            raise
+        except SharedCallError as error:
+            (unit,), cause = error.args, cast(BaseException, error.__cause__)
+            if unit is None:
+                text = f"{of_model(cause)}, in a call for {len(rows)} rows and in no call for one"
+                raise CertregError(Status.MODEL_FAILED, text=text) from cause
+            # This row explains the failure of the call, so no sample of the others has failed.
+            self.failed[first + units[unit][0]] = cause
+            return
         if y is not None:
             self.outputs = {(first + i, k): y[unit] for unit, (i, k) in enumerate(units)}
 

@@ -97,8 +97,8 @@ class ModelWarning(UserWarning):
 class RowsError(RuntimeError):
     """An end of certify_rows before all rows were done.
 
-    The model raised an exception, its outputs depend on other rows, or a process ended or has
-    other versions of certreg. ``__cause__`` is the original exception.
+    The model raised an exception, its outputs depend on other rows, a process ended or has other
+    versions of certreg, or the executor was shut down. ``__cause__`` is the original exception.
 
     Attributes
     ----------

@@ -474,8 +474,8 @@ class Estimator(Evaluator):
 
     def _outputs_of(self, x: np.ndarray) -> np.ndarray:
         """Calls the model outside of the library, which is not busy meanwhile."""
-        with self._callbacks.in_model():
-            return outputs_of(self._model_functions[0], x, self.columns)
+        model = self._model_functions[0]
+        return self._callbacks.in_model(outputs_of, model, x, self.columns)
 
     def draw(self, first: int, count: int, out: object = None) -> Any:
         """Draw noisy inputs, for programs that call the model themselves.

@@ -37,9 +37,10 @@ class Options:
         Keep the outputs of the model, in the resume file or else in the result. Other questions can
         then be answered later with ``model=None``.
     on_crash : {"stop", "skip"}
-        Action for a row that ends two processes. "skip": the row fails with
-        ``Status.MODEL_FAILED``, also in the resume file, and the run goes on. The model then always
-        runs in other processes. A caller's executor must replace processes, as dask does.
+        Action for a row that ends three processes, one after another, while it is computed alone.
+        "skip": the row fails with ``Status.MODEL_FAILED``, also in the resume file, and the run
+        goes on. The model then always runs in other processes. A caller's executor must replace
+        processes, as dask does.
     check : bool
         Call Estimator.model_check for the first row.
 

@@ -24,8 +24,6 @@ from ._categorical import check_categorical, is_default, split_by_rule
 from ._missing import missing_with_noise
 from ._plan import plan_of
 from ._probes import check_at, probed
-from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, executor_or_jobs
-from ._processes import is_worker_death
 from ._progress import Reporter
 from ._records import Probe, probe_rows
 from ._remarks import UNITS, bytes_remark
@@ -43,11 +41,13 @@ from .questions import Asked, Question, needed_constraints, question_of
 from .results import to_json
 from .shards import default_in, in_shards, is_folder
 from .store import ResumeFile, StoredRun, stored_run
+from .workers import ATTEMPTS, ExecutorBroken, ExecutorRunner, LocalRunner, Runner, Scheduler
+from .workers import executor_or_jobs, is_worker_death
 
 MOST_NAMED = 8  # rows in a message
 MANY = 8  # numbers that are meant for rows if there is one for each
 PER_FEATURE = ": give noise per feature as scale"
-ENDED = Status.MODEL_FAILED  # of a row that ended two processes
+ENDED = Status.MODEL_FAILED  # of a row that ended processes
 
 
 @with_other_names
@@ -130,9 +130,10 @@ def certify_rows(
     ValueError, TypeError
         For wrong arguments, before the model is called.
     RowsError
-        If the model raises an exception or its outputs depend on other rows, if a row ends two
-        processes, or if processes cannot be replaced or have other versions of certreg. It has the
-        finished rows as `rows`; so have ResumeError and KeyboardInterrupt.
+        If the model raises an exception or its outputs depend on other rows, if a row ends
+        processes, or if the executor is shut down, cannot replace processes, or has other versions
+        of certreg. It has the finished rows as `rows`; so has every other exception that ends the
+        run, such as ResumeError and KeyboardInterrupt.
     ResumeError
         If the resume file cannot be used or belongs to other arguments.
     ImportError
@@ -357,8 +358,8 @@ class _Certification:
         try:
             certify = self._in_shards if is_folder(resume) else self._run
             certify(executor, jobs, progress, resume)
-        except (RowsError, ResumeError, KeyboardInterrupt) as error:
-            error.rows = self.rows  # type: ignore[union-attr]
+        except BaseException as error:
+            self._attach(error)
             if isinstance(error, RowsError):  # the number of finished rows is final now
                 error.args = (f"{error}; {self._finished()}",)
             raise
@@ -502,8 +503,7 @@ class _Certification:
         self.rows.alternatives.update({(row, k): found for row, k, found in chunk.found})
         self.reporter.advance(int(new.sum()))
         if chunk.failure is not None:
-            row = chunk.rows[len(done)] if chunk.failed_row is None else chunk.failed_row
-            self._fail(chunk.failure, int(row))
+            self._fail(chunk.failure, int(chunk.rows[len(done)]))
 
     def _fail(self, failure: BaseException, row: int) -> None:
         if isinstance(failure, KeyboardInterrupt):
@@ -512,8 +512,11 @@ class _Certification:
         raise RowsError(f"row {row}: {of_model(failure)}", row) from failure
 
     def _crashed(self, row: int, error: BaseException) -> None:
-        """Fails, or skips a row that has ended two processes."""
-        text = "two processes ended while they computed it"
+        """Fails, or skips a row that has ended processes."""
+        text = (
+            f"{ATTEMPTS} processes ended while each computed it alone (the model ended them, or "
+            "something outside, for example a lack of memory)"
+        )
         if not self.skips:
             hint = "; on_crash='skip' goes on without it"
             failure = CertregError(Status.MODEL_FAILED, text=text + hint)
@@ -529,9 +532,15 @@ class _Certification:
         return text
 
     def _ended(self, error: BaseException, ours: bool) -> str:
-        """A text about a process that has ended and cannot be replaced."""
+        """A text about processes that cannot be replaced, or an executor that takes no tasks."""
+        cause = error.__cause__ or error
         if ours:
             return "each process ended while it made the model: try jobs=1, or give a factory"
+        if not is_worker_death(cause):
+            return (
+                f"the executor runs no more tasks ({str(cause) or 'it cancels them'}): keep it "
+                "open until certify_rows returns"
+            )
         rows = [row + self.first for row in getattr(error, "rows", [])]
         more = ", ..." if len(rows) > MOST_NAMED else ""
         named = ", ".join(map(str, rows[:MOST_NAMED])) + more
@@ -549,8 +558,11 @@ class _Certification:
         except BaseException as error:
             left = ~self.rows.done  # an interrupt may have come before a row was marked as done
             self.rows.certificates[left] = empty_certificates(*self.rows.certificates.shape[1:])
-            if is_worker_death(error):
+            if isinstance(error, ExecutorBroken):
                 raise RowsError(self._ended(error, ours), rows=self.rows) from error
-            if isinstance(error, (RowsError, ResumeError, KeyboardInterrupt)):
-                error.rows = self.rows  # type: ignore[union-attr]
+            self._attach(error)
             raise
+
+    def _attach(self, error: BaseException) -> None:
+        with contextlib.suppress(AttributeError):  # the class of a caller's exception is frozen
+            error.rows = self.rows  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from ._integrity import checksum, verified
 from ._plan import default_scale, differing
 from ._types import Path, Shape
 from .certified_rows import Rows
-from .errors import ResumeError, RowsError
+from .errors import ResumeError
 from .store import StoredRun, described, foreign, has_tables, longest, sentence
 
 SHARD = 10_000  # rows of a new file, which begins at a noise id that is a multiple of it
@@ -157,7 +157,7 @@ def in_shards(
     for path, first, last in _parts(whole, shards):
         try:
             part = certified(first, last, path, seed)
-        except (RowsError, ResumeError, KeyboardInterrupt) as error:
+        except BaseException as error:
             done: Rows | None = getattr(error, "rows", None)
             if done is not None:
                 _put(whole, done, first)

@@ -1,6 +1,7 @@
 """Handles that are used wrongly, by callbacks, threads, forks and signals, and exceptions of
 callbacks: every error reaches the caller, and an answer is about the input that was asked about."""
 
+import contextlib
 import copy
 import gc
 import math
@@ -17,7 +18,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import SAMPLES, Z, estimator, model, on_a_thread, parametrize, raising, refused, same
+import certreg
+from kit import SAMPLES, X, Z, estimator, model, on_a_thread, parametrize, raising, refused, same
 from certreg import Bisection, Bounds, Calibrated, CertregError, Estimator, Outcome, Question
 from certreg import Side, Solver, Status, Stop
 from certreg._calls import Handle
@@ -223,6 +225,70 @@ def test_control_c_is_never_lost_wherever_it_hits():
             timer.join()
         assert e.certify(Z, 0.25, SAMPLES, 0.5).stop == Stop.ALL
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+PACKAGE = os.path.dirname(certreg.__file__)
+
+
+def interrupted_at(at, call, *errors):
+    """Ctrl-C comes at line number `at` of the package, in a call that raises one of these errors.
+    Returns the lines."""
+    lines, before = [], sys.gettrace()
+
+    def line(frame, event, _):
+        if event == "line":
+            lines.append((frame.f_code.co_filename, frame.f_lineno))
+            if len(lines) == at + 1:
+                signal.raise_signal(signal.SIGINT)
+        return line
+
+    gc.disable()  # an exception in __del__ would be lost
+    sys.settrace(lambda frame, *_: line if frame.f_code.co_filename.startswith(PACKAGE) else None)
+    try:
+        with pytest.raises(errors) if errors else contextlib.nullcontext():
+            call()
+    finally:
+        sys.settrace(before)
+        gc.enable()
+    return lines
+
+
+def interruptions(call, *errors):
+    """Numbers of lines: each line when it is run first, and when it is run last."""
+    numbered = [*enumerate(interrupted_at(-1, call, *errors))]
+    first, last = ({line: at for at, line in order} for order in (numbered[::-1], numbered))
+    return sorted({*first.values(), *last.values()})
+
+
+@parametrize(
+    "make, ask",
+    (lambda: estimator(max_samples=300), lambda e: e.certify(Z, 0.25, 300, 0.5, noise_id=0)),
+    (
+        lambda: Calibrated(model, X, model(X), sigma=0.25, samples=31, seed=1, inputs_seed=2),
+        lambda c: c.intervals(X[:2], 0.05, 0.2) and c.interval(X[0], 0.05, 0.2, noise_id=77),
+    ),
+)
+def test_control_c_at_any_line_leaves_an_object_that_works_on_any_thread(make, ask):
+    with make() as handle:
+        wanted = repr(ask(handle))
+        for at in interruptions(lambda: ask(handle)):
+            interrupted_at(at, lambda: ask(handle), KeyboardInterrupt)
+            got = []
+            on_a_thread(lambda: got.append(repr(ask(handle))))
+            assert got == [wanted], at
+
+
+def test_control_c_is_never_lost_after_an_exception_of_the_model():
+    """Python loses exceptions that leave a callback."""
+
+    def ask():
+        e._model_functions[0] = raising(3, LookupError)
+        e.certify(Z, 0.25, SAMPLES, 0.5)
+
+    with estimator() as e, mock.patch("sys.unraisablehook"):
+        e.certify(Z, 0.25, SAMPLES, 0.5)
+        for at in interruptions(ask, LookupError):
+            interrupted_at(at, ask, LookupError, KeyboardInterrupt)
 
 
 def test_handlers_of_others_are_called_and_do_not_stop_the_run():

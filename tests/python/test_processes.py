@@ -17,10 +17,15 @@ import pytest
 
 import kit
 from kit import X, bits, model, never, parametrize
-from certreg import Outcome, RowsError, Status, _processes, _worker
+from certreg import Outcome, RowsError, Status, _worker, workers
 
 MB = np.zeros(2**17)
 rows_of = functools.partial(kit.rows_of, samples=50, seed=7)
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(workers, "PAUSE_SECONDS", 0)
 
 
 class Awaited(concurrent.futures.Future):
@@ -163,12 +168,12 @@ class KilledWorker(Exception):
 
 
 class Dask(Inline):
-    """An executor that replaces processes. Those that compute row 7 end, and task number `also` is
-    lost by this error."""
+    """An executor that replaces processes. Those that compute row 7 `end` so many times (None: the
+    result is None), and task number `also` is lost by this error."""
 
-    def __init__(self, also=-1, error=KilledWorker):
+    def __init__(self, also=-1, error=KilledWorker, times=10**6, end=KilledWorker):
         super().__init__()
-        self.also, self.error = also, error
+        self.also, self.error, self.times, self.end = also, error, times, end
 
     def ends(self, method, *task):
         if method == "probe":
@@ -183,9 +188,11 @@ class Dask(Inline):
         if len(self.tasks) == self.also:
             raise self.error
         reply = function(*task)
-        if reply.value is not None and self.ends(*task[3:]):
-            raise KilledWorker
-        return reply
+        if reply.value is None or not self.times or not self.ends(*task[3:]):
+            return reply
+        self.times -= 1
+        if self.end:
+            raise self.end
 
 
 @pytest.fixture
@@ -204,12 +211,12 @@ def skipped(rows, whole):
     assert {row for row, _ in rows.errors} == {7}
     c = rows.certificate(7)
     assert (c.status, c.outcome, c.radius) == (Status.MODEL_FAILED, Outcome.ABSTAINED, 0)
-    assert "two processes ended while they computed it" in rows.errors[7, 0]
+    assert "3 processes ended while each computed it alone" in rows.errors[7, 0]
 
 
 @parametrize("f, how", *ENDING)
 def test_the_row_is_named(dask, f, how):
-    said = "row 7: two processes ended .*on_crash='skip' .* of 40 rows are done"
+    said = "row 7: 3 processes ended .*on_crash='skip' .* of 40 rows are done"
     with pytest.raises(RowsError, match=said) as caught:
         rows_of(f, **how(2))
     error = caught.value
@@ -251,7 +258,7 @@ def test_a_row_of_the_probe_is_skipped_too(dask, folder):
     for _ in range(2):
         more = dict(jobs=Dask(), x=X[:8], resume="1.sqlite", on_crash="skip")
         skipped(rows_of(**more), rows_of(x=X[:8]))
-    with pytest.raises(RowsError, match="row 7: two processes ended"):
+    with pytest.raises(RowsError, match="row 7: 3 processes ended"):
         rows_of(jobs=Dask(), x=X[:8], resume="2.sqlite")
 
 
@@ -266,6 +273,68 @@ def test_a_broken_executor_is_told_with_the_rows_it_computed():
 def test_processes_that_end_before_any_row_blame_none():
     with pytest.raises(RowsError, match="^each process ended while it made the model: try jobs=1"):
         rows_of(ends_at_once, jobs=2, on_crash="skip")
+
+
+# ---- tasks that are lost
+@parametrize("error", KilledWorker, concurrent.futures.CancelledError, None)
+def test_a_row_that_is_lost_by_chance_is_computed(dask, error):
+    rows = rows_of(jobs=Dask(times=3, end=error), on_crash="skip")
+    assert (bits(rows), rows.errors) == (bits(rows_of()), {})
+
+
+def test_a_row_that_is_always_lost_is_no_row_that_ends_processes():
+    said = "runs no more tasks .the result of a task is None.* 39 of 40"
+    with pytest.raises(RowsError, match=said) as caught:
+        rows_of(jobs=Dask(end=None), on_crash="skip")
+    assert np.flatnonzero(~caught.value.rows.done).tolist() == [7]
+
+
+@parametrize("cancels", False, True)
+def test_an_executor_that_is_shut_down_ends_the_run_with_the_finished_rows(cancels):
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        shut_down = lambda *_: executor.shutdown(False, cancel_futures=cancels)  # noqa: E731
+        with pytest.raises(RowsError, match="runs no more tasks .cannot schedule.*keep") as caught:
+            rows_of(x=np.repeat(X, 5, axis=0), jobs=executor, progress=shut_down)
+    done, whole = caught.value.rows.done, rows_of(x=np.repeat(X, 5, axis=0))
+    assert done.any() and not done.all()
+    assert (caught.value.rows.certificates[done] == whole.certificates[done]).all()
+
+
+def test_an_executor_that_was_shut_down_is_told():
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        pass
+    with pytest.raises(RowsError, match="^the executor runs no more tasks .* 0 of 40"):
+        rows_of(never, jobs=executor, check=False)
+
+
+@parametrize("sign", "warning", "running", "workers of dask", "their calls")
+def test_only_workers_without_a_sign_of_life_are_told(monkeypatch, sign):
+    """The executor runs its tasks when it is asked for this sign."""
+    kept, said = [], []
+
+    def go(asked):
+        while asked == sign and kept:
+            future, task = kept.pop()
+            future.set_result(task())
+        return asked == sign
+
+    def submit(*task):
+        future = concurrent.futures.Future()
+        future.running = lambda: go("running")
+        kept.append((future, functools.partial(*task)))
+        return future
+
+    object_of = types.SimpleNamespace
+    of_dask = dict(submit=lambda f, job, pure: job, call_stack=lambda: go("their calls"))
+    of_dask["nthreads"] = lambda: go("workers of dask") or sign == "their calls"
+    executor = object_of(submit=submit, _client=object_of(**of_dask))
+    monkeypatch.setitem(sys.modules, "distributed", mock.Mock(Client=object_of))
+    monkeypatch.setattr(workers, "QUIET_SECONDS", 0)
+    monkeypatch.setattr(workers, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr("warnings.warn", lambda text: said.append(text) or go("warning"))
+    assert bits(rows_of(jobs=executor)) == bits(rows_of())
+    assert bool(said) == (sign == "warning")
+    assert all("no worker of the executor has begun or finished a task" in text for text in said)
 
 
 # ---- processes of loky
@@ -322,7 +391,7 @@ def test_a_model_that_hangs_ends_with_the_program(folder, number):
 
 
 def test_without_loky_it_is_named_before_the_model_is_called():
-    with mock.patch("certreg._processes.installed", lambda *names: None):
+    with mock.patch("certreg.workers.installed", lambda *names: None):
         for more in dict(jobs=2), dict(on_crash="skip"):
             with pytest.raises(ImportError, match="need loky: pip install loky"):
                 rows_of(never, **more)
@@ -352,4 +421,4 @@ def test_processes_share_the_processors(monkeypatch, given):
     if given:
         monkeypatch.setenv("OMP_NUM_THREADS", given)
     seen = rows_of(threads, x=X[:4], jobs=2)["prediction"]
-    np.testing.assert_allclose(seen, float(given or max(1, _processes.cores() // 2)))
+    np.testing.assert_allclose(seen, float(given or max(1, workers.cores() // 2)))

@@ -45,6 +45,14 @@ def test_a_folder_gives_the_same_bits_and_small_files(jobs):
         assert shard.size == os.path.getsize(shard.path) and len(shard.questions) == 1
 
 
+def test_every_exception_has_the_finished_rows():
+    with pytest.raises(ZeroDivisionError) as caught:
+        rows_of(progress=lambda done, rows: 1 // (done < 12))
+    done = caught.value.rows.done
+    assert 12 <= done.sum() < 30
+    assert (caught.value.rows.certificates[done] == plain().certificates[done]).all()
+
+
 def test_the_rest_is_done_and_rows_are_numbered_through():
     with pytest.raises(RowsError, match="^row [12][0-9]: ") as caught:
         rows_of(raising(38, OSError("gone")))

@@ -28,8 +28,8 @@ for module, names in (
         delattr(module, name)
 sys.platform = "win32"
 import certreg
-from certreg import _processes
-with _processes._no_interrupts():
+from certreg import workers
+with workers._no_interrupts():
     pass
 rows = certreg.certify_rows(lambda x: x[:, 0], np.zeros((2, 3)), 0.25, 0.5, samples=500)
 assert (np.asarray(rows.radius) > 0).all()

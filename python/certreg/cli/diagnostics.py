@@ -12,7 +12,6 @@ import numpy as np
 
 from .._library import library_path, version
 from .._onnx_tensors import described as tensor_text, shape_text
-from .._processes import cores
 from .._progress import ProgressLine
 from ..constants import __version__, version_text
 from ..denoised import Denoised
@@ -20,6 +19,7 @@ from ..errors import CertregError
 from ..estimator import Estimator
 from ..frames import is_frame
 from ..models import OnnxModel
+from ..workers import cores
 from .commands import CommandInputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
 from .loading import Model, tensors_of

@@ -255,8 +255,8 @@ def sampling(command: Group) -> None:
     options = {
         "--jobs N = 1": "number of processes; 0, -1: one for each processor (default: %(default)s)",
         "--on-crash = stop": (
-            "what to do with a row that ends two processes: stop, or skip, which records that the "
-            "row failed and goes on (default: %(default)s)",
+            "what to do with a row that ends three processes: stop, or skip, which records that "
+            "the row failed and goes on (default: %(default)s)",
             {"choices": ("stop", "skip")},
         ),
     }

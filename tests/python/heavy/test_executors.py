@@ -104,7 +104,7 @@ def test_dask_skips_a_row_that_ends_its_process(folder, whole):
     with dask.config.set(few), program.dask_client() as client:
         with client.get_executor() as executor:
             how = dict(program.HOW, jobs=executor, resume="rows.sqlite")
-            with pytest.raises(RowsError, match="row 7: two processes ended"):
+            with pytest.raises(RowsError, match="row 7: 3 processes ended"):
                 certify_rows(*ask, **how)
             rows = certify_rows(*ask, **how, options=Options(on_crash="skip"))
     assert {row for row, _ in rows.errors} == {7}

@@ -1,4 +1,7 @@
-"""Divides rows into chunks, and computes them in this process or by an executor."""
+"""Divides rows into chunks, and computes them in this process or by an executor.
+
+A task has a result, raises an exception, or is lost: a process ended, the task was cancelled, or
+the executor returned None. Lost rows are computed again, alone."""
 
 from __future__ import annotations
 
@@ -8,12 +11,14 @@ import os
 import pickle
 import secrets
 import signal
+import time
+import warnings
 from multiprocessing import resource_tracker
-from typing import Callable, Iterable, Iterator, Sequence, TypeAlias, Union, cast
+from typing import Callable, Iterable, Iterator, Sequence, TypeAlias, TypeVar, Union, cast
 
 import numpy as np
 
-from ._arguments import integer
+from ._arguments import abbreviated, integer
 from ._optional import installed, of_class
 from ._types import Executor, Package
 from ._worker import Chunk, Job, Process, Reply, Token, Worker, begin_process, versions, work
@@ -22,7 +27,12 @@ from .errors import RowsError
 CHUNK_SECONDS = 1.0  # of a chunk: an interruption loses little, and overhead is small
 STOP_SECONDS = 3.0  # after a stop, for chunks that are being computed
 LEAST_WORKERS = 16  # assumed size of the caller's executor
+LOOK_SECONDS = 1.0  # between two looks at pending tasks
+QUIET_SECONDS = 60.0  # without a sign of life, until it is said
+ATTEMPTS = 3  # of a row alone, and of a restart
+PAUSE_SECONDS = 0.5  # before the second attempt; each later pause is twice as long
 Future = futures.Future[Reply]
+Found = TypeVar("Found")
 
 
 def cores() -> int:
@@ -86,18 +96,45 @@ def _no_interrupts() -> Iterator[None]:
 
 
 class ExecutorBroken(futures.BrokenExecutor):
-    """A runner cannot go on after a process has ended. One of `rows`, which were being computed,
-    may be the cause."""
+    """A runner has lost tasks and loses new ones too; the cause is the last exception. One of
+    `rows`, which were being computed, may have ended a process."""
 
     def __init__(self, rows: Sequence[int]) -> None:
-        super().__init__("a process that ran the model has ended")
+        super().__init__("tasks were lost")
         self.rows = rows
 
 
-def is_worker_death(error: BaseException) -> bool:
+class TaskLost(Exception):
+    """The executor did not take a task, or has no result of it."""
+
+
+def is_worker_death(error: BaseException | None) -> bool:
     """Returns True if a task failed because a process ended."""
     of_dask = of_class(error, "distributed.scheduler", "KilledWorker")
     return of_dask or isinstance(error, futures.BrokenExecutor)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Returns True if a task was lost, and may succeed when it is sent again."""
+    return is_worker_death(error) or isinstance(error, (futures.CancelledError, TaskLost))
+
+
+def _pause(attempt: int) -> None:
+    """Waits before attempt number 1, 2, ...: whatever ended processes from outside may pass."""
+    time.sleep(PAUSE_SECONDS * 2 ** (attempt - 1) if attempt else 0)
+
+
+def _ended(pending: Sequence[Future], quiet: Callable[[Sequence[Future]], None]) -> list[Future]:
+    """Waits until some of the tasks, if there are any, have ended, and returns these. Calls
+    quiet(pending) after each minute without one."""
+    begun = time.monotonic()
+    while pending and not any(future.done() for future in pending):
+        # It never sees that a shutdown of the executor has cancelled a task.
+        futures.wait(pending, LOOK_SECONDS, futures.FIRST_COMPLETED)
+        if time.monotonic() - begun > QUIET_SECONDS:
+            quiet(pending)
+            begun = time.monotonic()
+    return [future for future in pending if future.done()]
 
 
 class LocalRunner:
@@ -118,6 +155,9 @@ class LocalRunner:
     def received(self, future: Future) -> Reply:
         """The reply to a task that is done."""
         return future.result()
+
+    def quiet(self, pending: Sequence[Future]) -> None:
+        """Warns if nothing shows that these tasks are being computed."""
 
     def job_for(self, reply: Reply) -> bytes | None:
         """The job for a process without it; None if it was sent in the meantime."""
@@ -155,9 +195,8 @@ class ExecutorRunner:
         self.carried: dict[Process, int] = {}  # the last task with the job because of a process
         self.executor = self._pool() if self.own else executor
         client: Package = getattr(executor, "_client", None)
-        self.shared: bytes | None = None  # a result of dask, sent once to each process
-        if of_class(client, "distributed", "Client"):
-            self.shared = client.submit(bytes, self.job, pure=False)
+        self.dask = client if of_class(client, "distributed", "Client") else None
+        self.shared = self._shared()
 
     @property
     def workers(self) -> int:
@@ -166,6 +205,10 @@ class ExecutorRunner:
     @property
     def window(self) -> int:
         return (2 if self.own else 4) * self.workers  # loky's queue holds 2 for each process
+
+    def _shared(self) -> bytes | None:
+        """The job as a result of dask, which is sent once to each process."""
+        return self.dask.submit(bytes, self.job, pure=False) if self.dask else None
 
     def _pool(self) -> Executor:
         # Several models with many threads each would slow each other down.
@@ -176,8 +219,13 @@ class ExecutorRunner:
     def submit(self, method: str, *task: object, job: bytes | None = None) -> Future:
         self.sent += 1  # makes each task a new one for dask, which keeps results of equal tasks
         job = self.shared if job is None else job
-        with _no_interrupts() if self.own else contextlib.nullcontext():
-            future = self.executor.submit(work, self.token, job, self.sent, method, *task)
+        try:
+            with _no_interrupts() if self.own else contextlib.nullcontext():
+                future = self.executor.submit(work, self.token, job, self.sent, method, *task)
+        except futures.BrokenExecutor:
+            raise
+        except RuntimeError as error:
+            raise TaskLost(str(error)) from error
         if not isinstance(future, futures.Future):
             raise TypeError(
                 f"executor.submit returned {type(future).__name__}; it must return a "
@@ -187,8 +235,24 @@ class ExecutorRunner:
 
     def received(self, future: Future) -> Reply:
         reply = future.result()
+        if not isinstance(reply, Reply):
+            raise TaskLost(f"the result of a task is {abbreviated(reply)}")
         self.replied.add((reply.process, reply.thread))
         return reply
+
+    def quiet(self, pending: Sequence[Future]) -> None:
+        if self.own or any(future.running() for future in pending):
+            return
+        if self.dask and self.dask.nthreads():  # its futures do not tell that they are running
+            if not self.dask.call_stack():  # it may forget tasks whose inputs ended with a process
+                for future in pending:
+                    future.cancel()
+            return
+        warnings.warn(
+            f"no worker of the executor has begun or finished a task for {QUIET_SECONDS:.0f} s: "
+            "certify_rows goes on waiting for one; after Ctrl-C, KeyboardInterrupt has the "
+            "finished rows",
+        )
 
     def job_for(self, reply: Reply) -> bytes | None:
         if reply.number < self.carried.get(reply.process, 0):
@@ -197,23 +261,31 @@ class ExecutorRunner:
         return self.job
 
     def call(self, method: str, *task: object) -> object:
-        reply = self.received(self.submit(method, *task))
+        reply = self._reply(self.submit(method, *task))
         if reply.value is None:
-            reply = self.received(self.submit(method, *task, job=self.job))
+            reply = self._reply(self.submit(method, *task, job=self.job))
         return reply.value
 
+    def _reply(self, future: Future) -> Reply:
+        _ended([future], self.quiet)
+        return self.received(future)
+
     def restart(self, suspects: Sequence[int]) -> None:
-        """Raises ExecutorBroken if the caller's executor is broken, or if processes end before they
-        have made the model."""
-        if self.own:
-            self.close()
-            self.executor = self._pool()
-        try:
-            self.call("answer", *self.no_rows)
-        except Exception as error:
-            if is_worker_death(error):
-                raise ExecutorBroken(suspects) from error
-            raise
+        """Raises ExecutorBroken if processes end, or tasks are lost, before a model is called."""
+        for attempt in range(ATTEMPTS):
+            _pause(attempt)
+            if self.own:
+                self.close()
+                self.executor = self._pool()
+            self.shared = self._shared()
+            try:
+                self.call("answer", *self.no_rows)
+                return
+            except Exception as error:
+                if not is_lost(error):
+                    raise
+                last = error
+        raise ExecutorBroken(suspects) from last
 
     def stop(self, pending: Iterable[Future]) -> None:
         # A cancelled task of loky would end the thread that ends its processes.
@@ -225,6 +297,39 @@ class ExecutorRunner:
 
 
 Runner: TypeAlias = Union[LocalRunner, ExecutorRunner]
+
+
+def one_by_one(
+    runner: Runner,
+    rows: Sequence[int],
+    compute: Callable[[int], Found],
+    crashed: Callable[[int, BaseException], None],
+) -> Iterator[tuple[int, Found | None]]:
+    """Each row with compute(row), while no other task is pending. A row whose task is lost has
+    other attempts after the other rows and a pause, since processes may be ended from outside. A
+    row that has ended a process each time is passed to `crashed`, and has None."""
+    lost: dict[int, BaseException] = {}
+    for attempt in range(ATTEMPTS):
+        _pause(attempt)
+        rows, before, lost = list(lost) or rows, lost, {}
+        for row in rows:
+            try:
+                found = compute(row)
+            except Exception as error:
+                if not is_lost(error):
+                    raise
+                earlier = before.get(row, error)
+                lost[row] = error if is_worker_death(earlier) else earlier
+                runner.restart([row])
+            else:
+                yield row, found
+        if not lost:
+            return
+    for row, last in lost.items():
+        if not is_worker_death(last):
+            raise ExecutorBroken([row]) from last
+        crashed(row, last)
+        yield row, None
 
 
 class _ChunkSizes:
@@ -252,12 +357,11 @@ class Scheduler:
     task      returns the inputs and records of some rows, as for Worker.answer
     keep      takes each chunk of results
     group     consecutive rows, from a multiple of it on, that stay in one chunk
-    crashed   takes a row that has ended two processes, the second one while nothing else was
-              pending, and the exception. It raises, or makes `task` answer the row by a record
+    crashed   takes a row that has ended processes while nothing else was pending, and the
+              exception. It raises, or makes `task` answer the row by a record
 
-    If a process ends, or the executor loses a task in another way, no rows are sent until nothing
-    is pending. Then the lost rows are computed one by one, so that the next crash identifies its
-    row."""
+    If a task is lost, no rows are sent until nothing is pending. Then the lost rows are computed
+    one by one, so that the next crash identifies its row."""
 
     def __init__(
         self,
@@ -286,8 +390,7 @@ class Scheduler:
                     count = int(np.searchsorted(self.left, (last + 1) * self.group))
                     some, self.left = np.split(self.left, [count])
                     self._send(some)
-                done = futures.wait(self.pending, None, futures.FIRST_COMPLETED).done
-                for future in [future for future in self.pending if future in done]:
+                for future in _ended(list(self.pending), self.runner.quiet):
                     self._take(future, self.pending.pop(future))
                 if self.lost and not self.pending:
                     self._one_by_one()
@@ -299,7 +402,7 @@ class Scheduler:
         try:
             future = self.runner.submit("answer", rows, *self.task(rows), job=job)
         except Exception as error:
-            if not is_worker_death(error):
+            if not is_lost(error):
                 raise
             self.lost += rows.tolist()
         else:
@@ -323,16 +426,8 @@ class Scheduler:
     def _one_by_one(self) -> None:
         lost, self.lost = sorted(self.lost), []
         self.runner.restart(lost)
-        for row in lost:
-            try:
-                chunk = self._alone(row)
-            except Exception as error:
-                if not is_worker_death(error):
-                    raise
-                self.crashed(row, error)
-                self.runner.restart([row])
-                chunk = self._alone(row)
-            self.keep(chunk)
+        for row, chunk in one_by_one(self.runner, lost, self._alone, self.crashed):
+            self.keep(chunk or self._alone(row))
 
     def _alone(self, row: int) -> Chunk:
         rows = np.array([row])
