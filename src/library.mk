@@ -5,7 +5,7 @@ sources   := $(sort $(wildcard src/*/*.c))
 objects   := $(sources:%.c=$(OBJ)/%.o)
 libraries := $(O)/libcertreg.a $(O)/libcertreg.so
 # Modules are opened by their path, and share what reports errors and grows structs.
-module_common := $(addprefix $(OBJ)/src/base/,error.o struct_versioning.o)
+module_common := $(OBJ)/src/base/error.o
 module_flags  := -shared -Wl,-z,defs $(hardened_link) -Wl,--exclude-libs,ALL
 include src/backend/blas/blas.mk
 

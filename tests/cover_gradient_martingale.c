@@ -3,7 +3,7 @@
  * whose tails pull against the gradient, with a known answer; gradients as large as the variance
  * allows; weights that depend on the length of the noise; jumps that the pilot has not seen. */
 #include "statistics/normal.h"
-#include "bounds/gradient_martingale.h"
+#include "bounds/bounds.h"
 #include "estimator/estimator.h"
 #include "support/coverage.h"
 

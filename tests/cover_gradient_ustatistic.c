@@ -6,7 +6,7 @@
  * Gram matrix at once, exactly. Only ||x||^2 needs every coordinate of every sample: it is drawn in
  * full, with fewer repetitions. */
 #include "backend/backend.h"
-#include "statistics/gradient_ustatistic.h"
+#include "statistics/moments.h"
 #include "statistics/moments.h"
 #include "support/coverage.h"
 #include "support/laws.h"

@@ -2,8 +2,8 @@
  * proof and on ordinary ones, each at its worst shift. The steps of theory 12 are repeated here
  * with known outputs; only the weights are the library's. */
 #include "statistics/normal.h"
-#include "statistics/order_statistics.h"
-#include "conformal/weight_function.h"
+#include "statistics/location.h"
+#include "conformal/conformal.h"
 #include "support/coverage.h"
 
 enum { MOST_POINTS = 400, RUNS = 2000, MOST = 64 };

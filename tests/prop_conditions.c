@@ -4,7 +4,7 @@
  * where the moving cut carries outputs from one end of the line to the other. */
 #include "estimator/estimator.h"
 #include "conditions/conditions.h"
-#include "statistics/serving_bounds.h"
+#include "statistics/serving.h"
 #include "support/coverage.h"
 #include "support/names.h"
 #include "support/random_problems.h"

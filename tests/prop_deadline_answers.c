@@ -1,6 +1,6 @@
 /* Answers that a deadline cuts off claim nothing, those before them stay, and every step of an
  * answer looks at the clock. */
-#include "certify/answer_timer.h"
+#include "certify/certify.h"
 #include "support/fake_clock.h"
 #include <certreg/sampling.h>
 

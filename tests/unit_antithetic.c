@@ -4,8 +4,7 @@
 #include "support/pair_events.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
-#include "statistics/serving_bounds.h"
-#include "statistics/gaussian_shift.h"
+#include "statistics/serving.h"
 
 static const uint64_t sizes[] = {11, 12, 25, 60, 101};
 

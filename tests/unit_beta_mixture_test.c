@@ -1,7 +1,7 @@
 /* The mixture of likelihood ratios that bounds a probability at all numbers of trials together:
  * against its integral, and its coverage exactly, by following all paths. */
 #include "support/api_kit.h"
-#include "statistics/beta_mixture_test.h"
+#include "statistics/binomial.h"
 
 /* ---- the evidence as an integral */
 /* With s = sin^2 t the prior is uniform in t on (0, asin sqrt q). */

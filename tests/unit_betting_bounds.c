@@ -3,7 +3,6 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "statistics/betting_bounds.h"
-#include "statistics/wealth_process.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 

@@ -1,6 +1,6 @@
 /* The binomial distribution, and the incomplete beta function behind it with Student's quantiles,
  * against known answers (tests/data/make_binomial.py). */
-#include "statistics/incomplete_beta.h"
+#include "statistics/binomial.h"
 #include "statistics/binomial.h"
 #include "data/binomial.inc"
 #include "support/suite.h"

@@ -1,7 +1,6 @@
 /* Closed forms of the worst case (theory 3.3) against long double: they are rounded up, by little.
  */
-#include "solver/closed_form_bound.h"
-#include "solver/likelihood_ratio.h"
+#include "solver/solver.h"
 #include "support/random_problems.h"
 #include "support/suite.h"
 

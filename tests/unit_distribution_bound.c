@@ -2,7 +2,7 @@
  * that rises along it. */
 #include "support/suite.h"
 #include "statistics/distribution_bound.h"
-#include "statistics/gaussian_shift.h"
+#include "statistics/normal.h"
 #include <math.h>
 #include <stdlib.h>
 

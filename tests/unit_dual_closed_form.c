@@ -1,5 +1,5 @@
 /* Sums of a search in closed form against those by quadrature. */
-#include "solver/dual.h"
+#include "solver/solver.h"
 #include "support/random_problems.h"
 #include "support/suite.h"
 

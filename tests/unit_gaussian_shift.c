@@ -1,6 +1,6 @@
 /* The effect of a shift of the noise, against long double and 50 digits. */
 #include "support/api_kit.h"
-#include "statistics/gaussian_shift.h"
+#include "statistics/normal.h"
 
 static long double above(long double x)
 {

@@ -1,7 +1,7 @@
 /* The finite-sample bound of the gradient norm: how close it comes, what it does not depend on,
  * and when it says nothing. */
 #include "statistics/normal.h"
-#include "bounds/gradient_martingale.h"
+#include "bounds/bounds.h"
 #include "estimator/estimator.h"
 #include "support/api_kit.h"
 

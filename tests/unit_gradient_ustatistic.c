@@ -1,7 +1,7 @@
 /* The block gradient statistics against their definition, sums over distinct indices, and the
  * ends of the interval. */
-#include "statistics/incomplete_beta.h"
-#include "statistics/gradient_ustatistic.h"
+#include "statistics/binomial.h"
+#include "statistics/moments.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 

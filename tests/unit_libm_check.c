@@ -2,7 +2,7 @@
  * which the library inside calls: they pass on libm's values, until one of them is planted to be
  * wrong. */
 #define _GNU_SOURCE /* RTLD_NEXT */
-#include "base/libm_check.h"
+#include "base/handle.h"
 #include "support/suite.h"
 #include <certreg/interval.h>
 #include <certreg/solver.h>

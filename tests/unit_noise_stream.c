@@ -4,7 +4,6 @@
 #include "backend/simd_scalar.h"
 /* after the lanes */
 #include "backend/grid_rounding.h"
-#include "backend/box_muller.h"
 #include "support/cpu_setups.h"
 #include "support/philox_block.h"
 

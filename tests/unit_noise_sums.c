@@ -1,7 +1,7 @@
 /* What replays of the noise found is kept: it is that of the same scores, samples and noise only,
  * and questions that share a sweep are answered as if each had its own. */
 #include "estimator/estimator.h"
-#include "record/noise_sums.h"
+#include "record/record.h"
 #include "support/api_kit.h"
 
 enum { INPUTS = 300, OUTPUTS = 4, SAMPLES = 700 }; /* more features than a tile has */

@@ -1,5 +1,5 @@
 /* Order statistics, thresholds by weight and sorting, against sorting and counting. */
-#include "statistics/order_statistics.h"
+#include "statistics/location.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 

@@ -1,6 +1,6 @@
 /* The paper's interval: its all-pairs sums against a double loop, and what it abstains from. */
 #include "statistics/normal.h"
-#include "statistics/paper_interval.h"
+#include "statistics/moments.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <certreg/solver.h>

@@ -10,7 +10,7 @@
 #include "backend/simd_scalar.h"
 /* after the lanes */
 #include "backend/backend.h"
-#include "backend/box_muller.h"
+#include "backend/grid_rounding.h"
 #include "support/philox_block.h"
 #include "support/suite.h"
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* The size of the pilot and the prediction chosen from it. */
-#include "statistics/pilot_prediction.h"
+#include "statistics/location.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 

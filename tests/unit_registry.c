@@ -1,5 +1,5 @@
 /* The rows of statistics, methods and centers: their numbers, and the assumption of a level 1/2. */
-#include "question/registry.h"
+#include "question/question.h"
 #include "support/suite.h"
 
 TEST(registry_counts_are_the_numbers_of_rows)

@@ -1,6 +1,6 @@
 /* What solver and bisection refuse: the message names the field, and nothing is proven. */
 #include <certreg/solver.h>
-#include "base/call_guard.h"
+#include "base/handle.h"
 #include "bisection/bisection.h"
 #include "solver/solver.h"
 #include "support/solver_fixture.h"

@@ -1,6 +1,5 @@
 /* Which outputs an attack counts as out, to the last bit, and the pairs that a test needs. */
-#include "attack/ascent.h"
-#include "attack/violation_score.h"
+#include "attack/attack.h"
 #include "estimator/estimator.h"
 #include "support/attack_kit.h"
 

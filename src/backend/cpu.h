@@ -5,12 +5,6 @@
 #include "backend/backend.h"
 #include "base/error.h"
 
-#define CR_CPU_MAX_THREADS 1024
-/* Features per thread in a replay are a multiple of this, so that all lanes are used. */
-#define CR_CPU_SPLIT 64u
-#define CR_CPU_CHECK_SAMPLES \
-    512u /* samples between two checks of a deadline; a multiple of the chunk */
-
 #define CR_FILTER_SUMS 16u
 #define CR_FILTER_GROUP 8u
 
@@ -22,8 +16,6 @@ typedef struct cr_filter {
     size_t components;    /* a multiple of CR_FILTER_GROUP */
     const float *center, *base_gain, *analysis, *synthesis;
 } cr_filter;
-
-#define CR_SWEEP_TILE CR_PROJECT_PIECE /* features */
 
 /* A function's state in the sweep of one tile. Arrays over the tile's features are padded with
  * zeros to a multiple of 64. */
@@ -76,23 +68,12 @@ const cr_cpu_kernel_table *cr_cpu_neon_kernels(void);
 const cr_cpu_kernel_table *cr_cpu_avx2_kernels(void);
 const cr_cpu_kernel_table *cr_cpu_avx512_kernels(void);
 
-/* Tests lower this to run a library as on older processors (make check-paths). */
-#ifndef CR_CPU_MAX_PATH
-#define CR_CPU_MAX_PATH CR_CPU_AVX512
-#endif
 /* Returns the kernels of one path, or NULL if this processor cannot run them; always the same. */
 const cr_cpu_kernel_table *cr_cpu_path(int path);
 /* Returns the fastest kernels of this processor. */
 const cr_cpu_kernel_table *cr_cpu_best(void);
 
-/* ---- cpu_sweep.c */
-struct cr_pool;
-/* Returns the bytes of buffers->workspace. */
-size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *, size_t threads);
-/* Does the op `sweep`. */
-certreg_status cr_cpu_sweep(const cr_cpu_kernel_table *, struct cr_pool *, const cr_noise *,
-                            const cr_sweep *, cr_deadline *);
-
+/* ---- cpu.c */
 /* For tests: makes a backend of cr_cpu_open use these kernels, and all threads for any amount of
  * work. NO_BACKEND if they are NULL: this processor cannot run them. */
 certreg_status cr_cpu_force(certreg_backend *, const cr_cpu_kernel_table *);

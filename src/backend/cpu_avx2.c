@@ -5,7 +5,7 @@
 #if defined(__x86_64__)
 #include "backend/simd_avx2.h"
 /* after the lanes */
-#include "backend/cpu_table.h"
+#include "backend/cpu_kernels.h"
 
 CR_CPU_TABLE(cr_cpu_avx2_kernels, "avx2")
 #else

@@ -23,7 +23,7 @@
 /* Writes the normals of consecutive blocks, rounded up to whole vectors by at most PADDING floats.
  * The first loop stores all words in the place of their normals. Why not one loop: a processor
  * overlaps several blocks, while the steps of one block wait for each other. strict: as in
- * box_muller.h. */
+ * grid_rounding.h. */
 CR_ALWAYS_INLINE void fill_normals(const cr_noise_stream *s, uint64_t block, size_t blocks,
                                    int strict, float *e)
 {
@@ -322,5 +322,321 @@ static void kernel_project(const cr_noise *noise, uint64_t first, size_t count,
         project_rows(&s, &vectors, noise->clean_first, first + i, cr_min_size(count - i, rows), e,
                      dots + i, squared_norms + i);
 }
+
+/* ---- The linear filter of denoisers, over the lanes of the including file. Sum l of SUMS adds the
+ * features with j % SUMS == l in order, and every product and sum is rounded on its own. So all
+ * paths give the same bits, and a row's bits do not depend on its position. */
+#define SUMS CR_FILTER_SUMS
+#define COMPONENT_GROUP CR_FILTER_GROUP /* components of one pass over the features */
+enum { BLOCK = 4, ROWS = 32 };          /* rows per load of a constant from L1; from L2 */
+
+/* Some rows. x_last and y_last have the features after the last multiple of SUMS, padded with
+ * zeros. */
+typedef struct row_block {
+    const float *x;
+    float *y;
+    float x_last[ROWS][SUMS], y_last[ROWS][SUMS];
+} row_block;
+
+/* Subtracts analysis[c] (x[r] - center) from s[r][c], at one vector of features. */
+CR_ALWAYS_INLINE void subtract_products(vf s[BLOCK][2], size_t rows, const float *x, size_t pitch,
+                                        vf center, const vf analysis[2])
+{
+    for (size_t r = 0; r < rows; r++) {
+        const vf d = v_sub(v_load(x + r * pitch), center);
+        for (int c = 0; c < 2; c++) s[r][c] = v_sub(s[r][c], v_mul(analysis[c], d));
+    }
+}
+
+/* Sets t[r][c] = -(analysis[c], x[r] - center) for two components. */
+CR_ALWAYS_INLINE void multiply_analysis(const cr_filter *f, const float *analysis,
+                                        const row_block *p, size_t row, size_t rows,
+                                        float t[BLOCK][COMPONENT_GROUP])
+{
+    const size_t n = f->inputs, vector_end = n - n % SUMS;
+    float sums[BLOCK][2][SUMS];
+    for (size_t l = 0; l < SUMS; l += VECTOR) {
+        vf s[BLOCK][2];
+        for (size_t r = 0; r < rows; r++) s[r][0] = s[r][1] = v_set(0.0f);
+        for (size_t j = l; j < f->pitch; j += SUMS) {
+            const vf pair[2] = {v_load(analysis + j), v_load(analysis + f->pitch + j)};
+            const vf center = v_load(f->center + j);
+            if (j < vector_end) subtract_products(s, rows, p->x + row * n + j, n, center, pair);
+            else subtract_products(s, rows, p->x_last[row] + l, SUMS, center, pair);
+        }
+        for (size_t r = 0; r < rows; r++)
+            for (int c = 0; c < 2; c++) v_store(sums[r][c] + l, s[r][c]);
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (int c = 0; c < 2; c++) {
+            for (int half = SUMS / 2; half; half /= 2)
+                for (int l = 0; l < half; l++) sums[r][c][l] += sums[r][c][l + half];
+            t[r][c] = sums[r][c][0];
+        }
+}
+
+/* Subtracts the sum of t[c] synthesis[c] from y, at one vector of features. */
+CR_ALWAYS_INLINE void add_synthesis(const cr_filter *f, const float *synthesis,
+                                    const float t[COMPONENT_GROUP], float *y)
+{
+    vf v = v_load(y);
+    for (size_t c = 0; c < COMPONENT_GROUP; c++)
+        v = v_sub(v, v_mul(v_set(t[c]), v_load(synthesis + c * f->pitch)));
+    v_store(y, v);
+}
+
+CR_ALWAYS_INLINE void apply_components(const cr_filter *f, size_t component, row_block *p,
+                                       size_t row, size_t rows)
+{
+    const size_t n = f->inputs, vector_end = n - n % SUMS;
+    const float *synthesis = f->synthesis + component * f->pitch;
+    float t[BLOCK][COMPONENT_GROUP];
+    for (size_t c = 0; c < COMPONENT_GROUP; c += 2) {
+        float pair[BLOCK][COMPONENT_GROUP];
+        multiply_analysis(f, f->analysis + (component + c) * f->pitch, p, row, rows, pair);
+        for (size_t r = 0; r < rows; r++) {
+            t[r][c] = pair[r][0];
+            t[r][c + 1] = pair[r][1];
+        }
+    }
+    for (size_t j = 0; j < vector_end; j += VECTOR)
+        for (size_t r = 0; r < rows; r++)
+            add_synthesis(f, synthesis + j, t[r], p->y + (row + r) * n + j);
+    for (size_t j = vector_end; j < f->pitch; j += VECTOR)
+        for (size_t r = 0; r < rows; r++)
+            add_synthesis(f, synthesis + j, t[r], p->y_last[row + r] + j - vector_end);
+}
+
+/* Sets y = center - base_gain (center - x), at one vector of features. */
+static inline void apply_base_gain(const cr_filter *f, size_t j, const float *x, float *y)
+{
+    const vf center = v_load(f->center + j), d = v_sub(center, v_load(x));
+    v_store(y, v_sub(center, v_mul(v_load(f->base_gain + j), d)));
+}
+
+static inline void filter_rows(const cr_filter *f, row_block *p, size_t rows)
+{
+    const size_t n = f->inputs, vector_end = n - n % SUMS, tail = n - vector_end;
+    for (size_t r = 0; r < rows; r++) {
+        memset(p->x_last[r], 0, sizeof p->x_last[r]);
+        memcpy(p->x_last[r], p->x + r * n + vector_end, tail * sizeof *p->x);
+        for (size_t j = 0; j < vector_end; j += VECTOR)
+            apply_base_gain(f, j, p->x + r * n + j, p->y + r * n + j);
+        for (size_t j = vector_end; j < f->pitch; j += VECTOR)
+            apply_base_gain(f, j, p->x_last[r] + j - vector_end, p->y_last[r] + j - vector_end);
+    }
+    for (size_t c = 0; c < f->components; c += COMPONENT_GROUP) {
+        size_t r = 0;
+        for (; r + BLOCK <= rows; r += BLOCK) apply_components(f, c, p, r, BLOCK);
+        for (; r < rows; r++) apply_components(f, c, p, r, 1);
+    }
+    for (size_t r = 0; r < rows; r++)
+        memcpy(p->y + r * n + vector_end, p->y_last[r], tail * sizeof *p->y);
+}
+
+static void kernel_filter(const cr_filter *f, const float *x, size_t rows, float *y)
+{
+    for (size_t r = 0; r < rows; r += ROWS) {
+        row_block p;
+        p.x = x + r * f->inputs;
+        p.y = y + r * f->inputs;
+        filter_rows(f, &p, cr_min_size(rows - r, ROWS));
+    }
+}
+
+/* ---- The products of block sums (op gram). The order of additions depends only on the number of
+ * inputs, so that all paths give the same bits. */
+/* LEFT_ROWS rows are multiplied by RIGHT_ROWS rows at a time. */
+#define RIGHT_ROWS 2u
+#define LEFT_ROWS 4u
+/* Partial sums of an entry, which fill an AVX2 register: only additions to the same sum wait for
+ * each other. */
+#define LANES 4u
+
+/* Sets out[r][s] to the sum of a_r b_s over the tile. */
+static inline void multiply_tile(const double *const a[LEFT_ROWS],
+                                 const double *const b[RIGHT_ROWS], size_t columns,
+                                 double out[LEFT_ROWS][RIGHT_ROWS])
+{
+    double sum[LEFT_ROWS][RIGHT_ROWS][LANES] = {{{0}}};
+    size_t j = 0;
+    for (; j + LANES <= columns; j += LANES)
+#pragma GCC unroll 4
+        for (size_t r = 0; r < LEFT_ROWS; r++)
+            for (size_t lane = 0; lane < LANES; lane++) {
+                sum[r][0][lane] += a[r][j + lane] * b[0][j + lane];
+                sum[r][1][lane] += a[r][j + lane] * b[1][j + lane];
+            }
+    for (; j < columns; j++)
+        for (size_t r = 0; r < LEFT_ROWS; r++)
+            for (size_t s = 0; s < RIGHT_ROWS; s++) sum[r][s][0] += a[r][j] * b[s][j];
+    for (size_t r = 0; r < LEFT_ROWS; r++)
+        for (size_t s = 0; s < RIGHT_ROWS; s++)
+            out[r][s] = (sum[r][s][0] + sum[r][s][1]) + (sum[r][s][2] + sum[r][s][3]);
+}
+
+/* Adds to the upper triangle. The last row replaces missing rows; their products are dropped. */
+static void kernel_gram(const double *sums, size_t pitch, size_t blocks, size_t columns,
+                        double *gram)
+{
+    for (size_t p = 0; p < blocks; p += LEFT_ROWS)
+        for (size_t q = p; q < blocks; q += RIGHT_ROWS) {
+            const double *a[LEFT_ROWS], *b[RIGHT_ROWS];
+            double out[LEFT_ROWS][RIGHT_ROWS];
+            for (size_t r = 0; r < LEFT_ROWS; r++)
+                a[r] = sums + cr_min_size(p + r, blocks - 1) * pitch;
+            for (size_t s = 0; s < RIGHT_ROWS; s++)
+                b[s] = sums + cr_min_size(q + s, blocks - 1) * pitch;
+            multiply_tile(a, b, columns, out);
+            for (size_t r = 0; r < LEFT_ROWS && p + r < blocks; r++)
+                for (size_t s = 0; s < RIGHT_ROWS && q + s < blocks; s++)
+                    if (q + s >= p + r) gram[(p + r) * blocks + q + s] += out[r][s];
+        }
+}
+
+/* ---- The sweep of one tile of features, over the lanes above. Noise is drawn once,
+ * some rows at a time, and added to every function while the rows are in the cache. */
+/* Adds e_i[j] weights[i] to sum[j] in float, in the order of i. */
+CR_ALWAYS_INLINE void add_rows(const float *e, size_t pitch, size_t rows, const float *weights,
+                               size_t width, float *sum)
+{
+    for (size_t j = 0; j < width; j += 4 * VECTOR) {
+        vf a[4];
+        for (size_t k = 0; k < 4; k++) a[k] = v_load(sum + j + k * VECTOR);
+        for (size_t i = 0; i < rows; i++) {
+            const vf w = v_set(weights[i]);
+            for (size_t k = 0; k < 4; k++)
+                a[k] = v_fma(w, v_load(e + i * pitch + j + k * VECTOR), a[k]);
+        }
+        for (size_t k = 0; k < 4; k++) v_store(sum + j + k * VECTOR, a[k]);
+    }
+}
+
+/* Adds the projections of up to ROWS_AT_ONCE rows; their additions overlap. With squares, `vector`
+ * is the mask, and each term has the normal twice. */
+enum { ROWS_AT_ONCE = 4 };
+CR_ALWAYS_INLINE void project_rows_at_once(const float *e, size_t pitch, size_t rows,
+                                           const float *vector, size_t groups, int squares,
+                                           double *dots)
+{
+    _Alignas(64) float partial[ROWS_AT_ONCE][GROUP];
+    for (size_t l = 0; l < GROUP; l += VECTOR) {
+        vf a[ROWS_AT_ONCE];
+        for (size_t r = 0; r < rows; r++) a[r] = v_set(0.0f);
+        for (size_t g = l; g < groups * GROUP; g += GROUP) {
+            const vf b = v_load(vector + g);
+            for (size_t r = 0; r < rows; r++) {
+                const vf normal = v_load(e + r * pitch + g);
+                a[r] = v_fma(squares ? v_mul(b, normal) : b, normal, a[r]);
+            }
+        }
+        for (size_t r = 0; r < rows; r++) v_store(partial[r] + l, a[r]);
+    }
+    for (size_t r = 0; r < rows; r++) dots[r] += add_partial(partial[r]);
+}
+
+CR_ALWAYS_INLINE void project_tile(const float *e, size_t pitch, size_t rows, const float *vector,
+                                   size_t groups, int squares, double *dots)
+{
+    size_t i = 0;
+    for (; i + ROWS_AT_ONCE <= rows; i += ROWS_AT_ONCE)
+        project_rows_at_once(e + i * pitch, pitch, ROWS_AT_ONCE, vector, groups, squares, dots + i);
+    for (; i < rows; i++)
+        project_rows_at_once(e + i * pitch, pitch, 1, vector, groups, squares, dots + i);
+}
+
+/* ---- chunks, and the borders of blocks */
+static void end_block(cr_sweep_state *s, const cr_sweep_tile *t)
+{
+    double square = 0, direction_square = 0;
+    double *target = s->block_sums ? s->block_sums + s->block * t->pitch : s->sums;
+    s->block++;
+    for (size_t j = 0; j < t->width; j++) target[j] = t->mask[j] > 0 ? s->sums[j] : 0;
+    if (s->block_sums) {
+        memset(s->sums, 0, t->width * sizeof *s->sums);
+        return;
+    }
+    for (size_t j = 0; j < t->width; j++) {
+        s->direction[j] = (float)target[j];
+        square += target[j] * target[j];
+        direction_square += (double)s->direction[j] * (double)s->direction[j];
+    }
+    s->squares[2 * s->block] += square;
+    s->squares[2 * s->block + 1] += direction_square;
+}
+
+/* Ends the blocks that end at this sample, and sets the end of the next chunk. */
+static void advance_chunk(cr_sweep_state *s, const cr_sweep_tile *t)
+{
+    const cr_sweep_function *f = s->function;
+    while (s->block < f->blocks &&
+           s->chunk_end == cr_block_begin(f->count, f->blocks, s->block + 1))
+        end_block(s, t);
+    if (s->block == f->blocks) return;
+    s->chunk_end = cr_min_size(s->chunk_end + CR_REPLAY_CHUNK,
+                               cr_block_begin(f->count, f->blocks, s->block + 1));
+}
+
+static void end_chunk(cr_sweep_state *s, const cr_sweep_tile *t)
+{
+    for (size_t j = 0; j < t->width; j++) {
+        s->sums[j] += (double)s->chunk_sums[j];
+        s->chunk_sums[j] = 0.0f;
+    }
+    advance_chunk(s, t);
+}
+
+/* Adds `rows` rows, from sample number `first` on, to one function. */
+static inline void add_samples(cr_sweep_state *s, const cr_sweep_tile *t, const float *e,
+                               size_t pitch, uint64_t first, size_t rows)
+{
+    const cr_sweep_function *f = s->function;
+    const uint64_t last = f->first + f->count, end = first + rows < last ? first + rows : last;
+    const size_t groups = (t->width + GROUP - 1) / GROUP;
+    for (uint64_t i = first > f->first ? first : f->first; i < end;) {
+        const size_t index = (size_t)(i - f->first), remaining = (size_t)(end - i),
+                     n = t->is_second_pass || s->chunk_end - index > remaining
+                             ? remaining
+                             : s->chunk_end - index;
+        const float *from = e + (size_t)(i - first) * pitch;
+        if (t->is_second_pass || (f->dots && !f->is_total && s->block))
+            project_tile(from, pitch, n, s->direction, groups, 0, s->dots + index);
+        if (!t->is_second_pass)
+            add_rows(from, pitch, n, f->weights + index, t->width, s->chunk_sums);
+        i += n;
+        if (!t->is_second_pass && index + n == s->chunk_end) end_chunk(s, t);
+    }
+}
+
+static void kernel_sweep(const cr_noise *noise, uint64_t first, size_t count,
+                         const cr_sweep_tile *t, cr_sweep_state *states)
+{
+    _Alignas(64) float e[FILL_FLOATS + PADDING];
+    const cr_noise_stream s = cr_noise_stream_of(noise);
+    const size_t quads = (t->width + 3) / 4, pitch = 4 * quads, max_rows = FILL_FLOATS / pitch;
+    for (size_t f = 0; f < t->functions && t->is_first; f++) advance_chunk(states + f, t);
+    for (size_t i = 0; i < count; i += max_rows) {
+        const size_t rows = cr_min_size(count - i, max_rows);
+        fill_tile(&s, noise->clean_first, first + i, rows, t->begin / 4, quads, e);
+        if (t->squared_norms)
+            project_tile(e, pitch, rows, t->mask, (t->width + GROUP - 1) / GROUP, 1,
+                         t->squared_norms + (size_t)(first + i - t->first));
+        for (size_t f = 0; f < t->functions; f++)
+            if (!t->is_second_pass || states[f].function->is_total)
+                add_samples(states + f, t, e, pitch, first + i, rows);
+    }
+}
+
+/* ---- The table of an instruction set's kernels; the including file includes one simd_*.h
+ * first. */
+/* Defines the function that returns the table. */
+#define CR_CPU_TABLE(function, name)                                                              \
+    const cr_cpu_kernel_table *function(void)                                                     \
+    {                                                                                             \
+        static const cr_cpu_kernel_table kernels = {name,           kernel_draw,   kernel_replay, \
+                                                    kernel_project, kernel_filter, kernel_gram,   \
+                                                    kernel_sweep};                                \
+        return &kernels;                                                                          \
+    }
 
 #endif

@@ -4,7 +4,7 @@
 #if defined(__AARCH64EL__)
 #include "backend/simd_neon.h"
 /* after the lanes */
-#include "backend/cpu_table.h"
+#include "backend/cpu_kernels.h"
 
 CR_CPU_TABLE(cr_cpu_neon_kernels, "neon")
 #else

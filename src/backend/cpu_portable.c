@@ -5,6 +5,6 @@
 #include "backend/simd_scalar.h"
 #endif
 /* after the lanes */
-#include "backend/cpu_table.h"
+#include "backend/cpu_kernels.h"
 
 CR_CPU_TABLE(cr_cpu_portable_kernels, "portable")

@@ -119,7 +119,7 @@ CR_INLINE cr_dd cr_dd_sincos(const uint32_t y[3], unsigned cosine, unsigned *qua
     return is_sine ? cr_dd_mul(sum, a) : sum;
 }
 
-/* Returns r sin, or r cos (box_muller.h), from two words of 96 bits, the highest 32 first. */
+/* Returns r sin, or r cos (grid_rounding.h), from two words of 96 bits, the highest 32 first. */
 CR_INLINE cr_dd cr_dd_normal(const uint32_t x[3], const uint32_t y[3], unsigned cosine)
 {
     unsigned quarters;

@@ -1,4 +1,4 @@
-/* One lane: the operations of box_muller.h and cpu_kernels.h in plain C and CUDA. Each further
+/* One lane: the operations of grid_rounding.h and cpu_kernels.h in plain C and CUDA. Each further
  * simd_*.h defines them for a register of lanes; a translation unit includes exactly one simd_*.h.
  * Every operation except v_fma_loose is exact or rounded once to nearest, so that all files give
  * the same bits. */

@@ -2,7 +2,7 @@
  * system has not scheduled, signals must stay with the host program, and a forked child must be
  * able to free the pool. */
 #include "backend/thread_pool.h"
-#include "base/call_guard.h"
+#include "base/handle.h"
 #include <stdlib.h>
 #include <string.h>
 

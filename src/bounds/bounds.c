@@ -1,17 +1,12 @@
 /* Chooses the bound of each condition and its fraction of alpha (theory 5.1): two-valued scores
- * (the median) and the asymptotic method in mean_bounds.c, betting in finite_sample.c, gradient
- * norms in gradient_bounds.c, the paper's method in statistics/paper_interval.c. No other file
+ * (the median) and the asymptotic method in mean_bounds.c, betting in mean_bounds.c, gradient
+ * norms in gradient_bounds.c, the paper's method in statistics/moments.c. No other file
  * knows which method has which bound. */
 #include "bounds/bounds.h"
 #include "base/struct_sizes.h"
-#include "bounds/finite_sample.h"
-#include "bounds/gradient_bounds.h"
-#include "bounds/mean_bounds.h"
-#include "bounds/sample_split.h"
-#include "question/compatibility.h"
-#include "record/noise_sums.h"
+#include "question/question.h"
+#include "record/record.h"
 #include "statistics/moments.h"
-#include "statistics/paper_interval.h"
 #include <math.h>
 
 uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)

@@ -1,18 +1,290 @@
-/* The driver of a call of certify: parses and validates the questions, samples until the stopping
- * rule, and answers every question. The driver in evaluate.c goes from the record to one
- * certificate. */
+/* A call of certify: the time of answers, the questions of the call, the stopping rule of
+ * sampling, the driver, which samples and answers every question, and, with it, one radius for
+ * all outputs. evaluate.c goes from the record to one certificate. */
 #include "certify/certify.h"
+#include "base/error.h"
 #include "base/struct_sizes.h"
-#include "base/struct_versioning.h"
 #include "bounds/bounds.h"
-#include "certify/answer_timer.h"
-#include "certify/certificate.h"
-#include "certify/evaluate.h"
-#include "certify/stopping.h"
-#include "record/noise_sums.h"
+#include "conditions/conditions.h"
+#include "record/record.h"
 #include <math.h>
 #include <stdio.h>
 
+/* ======== Measures the time of answers, and stops them at the deadline. The times of the last
+ * few sets of questions are kept, so that questions may take turns on an estimator. */
+uint64_t cr_answer_timer_key(uint64_t so_far, const cr_question *q)
+{
+    const cr_given *g = &q->given;
+    const uint64_t served = g->serving_pairs ? g->serving_samples : g->serving_samples > 0;
+    const uint64_t words[] = {(uint64_t)g->output,      (uint64_t)g->statistic, (uint64_t)g->method,
+                              (uint64_t)g->center,      g->constraints,         g->output_count,
+                              g->target_radius > 0,     g->at_radius > 0,       served,
+                              g->relative_tolerance > 0};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        so_far = (so_far ^ words[i]) * 0x100000001b3u;
+    return so_far ? so_far : 1;
+}
+
+/* Returns the cost entry of questions with this key. If there is none, the oldest entry is
+ * replaced. */
+static cr_answer_cost *cr_answer_timer_cost(const cr_context *w, uint64_t key)
+{
+    for (size_t i = 0; i < CR_ANSWER_COST_CACHE; i++)
+        if (w->clock->costs[i].questions_digest == key) return w->clock->costs + i;
+    cr_answer_cost *cost = w->clock->costs + w->clock->next_cost_slot;
+    w->clock->next_cost_slot = (w->clock->next_cost_slot + 1) % CR_ANSWER_COST_CACHE;
+    *cost = (cr_answer_cost){.questions_digest = key};
+    return cost;
+}
+
+/* Sets the deadline of the answers: the deadline of the call, or the time after `max_seconds` if it
+ * is earlier. Returns the time. */
+static double cr_answer_timer_start(const cr_context *w, double max_seconds)
+{
+    cr_deadline *deadline = w->record->deadline;
+    const double start = cr_deadline_now(deadline);
+    deadline->expired = 0;
+    deadline->constant_seconds = 0;
+    deadline->expires_at =
+        w->clock->expires_at > 0 ? fmin(w->clock->expires_at, start + max_seconds) : 0;
+    return start;
+}
+
+/* Ends the answers, adds their time to library_seconds, and updates the cost. `samples` is the
+ * number from which all questions were answered; 0 if only some were, so that only a timeout is
+ * learned. Returns 1 after a timeout, else 0. */
+static int cr_answer_timer_stop(const cr_context *w, double start, size_t samples)
+{
+    cr_deadline *deadline = w->record->deadline;
+    const double took = cr_deadline_now(deadline) - start;
+    const size_t count = samples ? samples : w->record->sample_count;
+    const int late = deadline->expired;
+    deadline->expires_at = 0;
+    deadline->expired = 0;
+    w->clock->library_seconds += took;
+    if (!w->clock->answer_budget.cost || count < w->clock->answer_budget.min_samples) return late;
+    const cr_sample_counts n = {(double)count, (double)w->record->pilot};
+    if (late) cr_answer_cost_learn_abandoned(w->clock->answer_budget.cost, n, took);
+    else if (samples && !w->replay->sums_cache.was_hit) /* the next input has nothing to reuse */
+        cr_answer_cost_learn(w->clock->answer_budget.cost, n, took, deadline->constant_seconds);
+    return late;
+}
+
+/* ======== Parses and validates the questions of a call: one of them, or all, for what they have
+ * in common. Every pass over the questions begins here. */
+typedef struct cr_request {
+    const cr_call *call;
+    certreg_certificate *out;
+    uint32_t size;               /* of each certificate */
+    certreg_error first_invalid; /* of the first question that is invalid */
+    uint64_t looks;              /* digest of the first looks that a question brings; 0: none */
+    uint64_t samples; /* the number at which questions are evaluated: present or requested */
+    int stop;         /* CERTREG_STOP_..., or CR_STOP_FAILED */
+    int main_samples_revealed;   /* a result from main samples was returned, or decided whether to
+                                    sample on */
+    int count_chosen_by_outputs; /* 1: outputs may have ended the sampling */
+    int any_valid;          /* some question has an answer; else there is nothing to sample for */
+    int all_targets;        /* each valid question has a target. Only then may their outcome end the
+                               sampling: other questions count on all samples. */
+    size_t min_samples;     /* the smallest number that answers one of them */
+    uint64_t timer_key;     /* cr_answer_timer_key of all questions with an answer */
+    uint64_t look_question; /* digest of the question that the last interim look evaluated */
+    double look_prediction; /* its prediction */
+} cr_request;
+
+/* Returns the certificate of a question, in the caller's array. */
+static inline certreg_certificate *cr_request_certificate(const cr_request *r, size_t index)
+{
+    return (certreg_certificate *)((unsigned char *)r->out + index * r->size);
+}
+
+/* Parses and validates one question. Fails with INVALID or VERSION; *out is all zero if the
+ * question cannot be read. */
+static certreg_status cr_request_question(const cr_context *w, const cr_request *r, size_t index,
+                                          cr_question *out)
+{
+    const cr_call *call = r->call;
+    cr_given given;
+    certreg_status status =
+        cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
+    if (!status) status = cr_question_parse(call->questions, index, call->share, &given, w->why);
+    *out = (cr_question){.first_output = 0};
+    if (status) return status;
+    out->given = given;
+    out->given.at_radius = call->at_radius;
+    return cr_question_validate(w->record, out, w->why);
+}
+
+/* Parses and validates every question, writes a certificate without any claim for each, and sets
+ * the fields that they have in common. */
+static void cr_request_check(const cr_context *w, cr_request *r)
+{
+    r->all_targets = 1;
+    r->min_samples = SIZE_MAX;
+    r->timer_key = r->call->count;
+    cr_error_clear(&r->first_invalid);
+    for (size_t i = 0; i < r->call->count; i++) {
+        cr_question q;
+        certreg_certificate c;
+        const certreg_status status = cr_request_question(w, r, i, &q);
+        cr_certificate_init(w->record, &q, &c);
+        if (status) cr_certificate_set_status(status, &c);
+        cr_struct_write(cr_request_certificate(r, i), r->size, &c, sizeof c);
+        if (status && !r->first_invalid.status) r->first_invalid = *w->why;
+        if (status) continue;
+        if (!r->looks) r->looks = cr_question_looks_digest(&q);
+        const size_t needed = cr_conditions_min_samples(w->record, &q);
+        if (needed > r->samples || cr_conditions_check_reuse(w->record, &q, r->samples, w->why))
+            continue; /* reported when it is answered */
+        r->any_valid = 1;
+        r->all_targets &= q.given.target_radius > 0;
+        if (needed < r->min_samples) r->min_samples = needed;
+        r->timer_key = cr_answer_timer_key(r->timer_key, &q);
+    }
+    cr_error_clear(w->why);
+}
+
+/* ======== The stopping rule: sampling ends at the requested number, or when every target is
+ * decided at an interim look; earlier after a cancel, or when the deadline leaves no time for a
+ * batch and the answers. */
+/* A cancel and a deadline are reasons to stop, and no failures. */
+static certreg_status stop_reason(certreg_status sampled, int *stop)
+{
+    if (sampled == CERTREG_E_CANCELLED) *stop = CERTREG_STOP_CANCELLED;
+    if (sampled == CERTREG_E_DEADLINE) *stop = CERTREG_STOP_DEADLINE;
+    return *stop == CERTREG_STOP_ALL ? sampled : CERTREG_OK;
+}
+
+/* ---- targets */
+enum target_state { OPEN, PROVEN, FUTILE };
+
+static enum target_state evaluate_target(const cr_context *w, cr_request *r, cr_question *q)
+{
+    certreg_certificate c;
+    cr_evaluation e = {.has_bounds = 0};
+    if (r->look_question == q->given.digest) q->cached_prediction = &r->look_prediction;
+    const certreg_status status = cr_evaluate_question(w, q, r->samples, 1, &e, &c);
+    r->main_samples_revealed |= e.reported;
+    if (e.has_bounds) {
+        r->look_question = q->given.digest;
+        r->look_prediction = e.conditions.prediction;
+    }
+    if (status == CERTREG_E_DEADLINE) return OPEN;
+    if (status) return FUTILE; /* reported with the final answer */
+    if (c.radius >= q->given.target_radius) return PROVEN;
+    return e.has_bounds && cr_looks_futile(w->record, &e.conditions) ? FUTILE : OPEN;
+}
+
+/* Without samples there is no failure, so that a target that is out of reach now remains so. Main
+ * samples that are present already do not count, and the state reveals nothing about them. (The
+ * tests are computed here as well, which takes longer than evaluating them.) */
+static enum target_state target_before_sampling(const cr_context *w, const cr_question *q)
+{
+    cr_conditions conditions = {.question = *q, .scratch = w->scratch};
+    if (cr_conditions_prepare_forecast(w->record, &conditions, w->why)) return OPEN;
+    if (conditions.samples > conditions.first_main_sample)
+        conditions.samples = conditions.first_main_sample;
+    return cr_looks_futile(w->record, &conditions) ? FUTILE : OPEN;
+}
+
+/* Half of the remaining time: one half is for computing the tests, one for the answers while their
+ * cost is unknown. */
+static double half_the_time(const cr_context *w)
+{
+    return fmax(0, (w->clock->expires_at - cr_deadline_now(w->record->deadline)) / 2);
+}
+
+/* Returns 1, with the reason to stop, if every target is decided: by the record so far, or
+ * `at_first`, without it. */
+static int all_targets_decided(const cr_context *w, cr_request *r, int at_first)
+{
+    int open = 0, proven = 0;
+    const double start = cr_answer_timer_start(w, at_first ? half_the_time(w) : INFINITY);
+    cr_noise_sums_begin_answers(w->replay);
+    for (size_t i = 0; !open && i < r->call->count; i++) {
+        cr_question q;
+        const enum target_state state = cr_request_question(w, r, i, &q) ? FUTILE
+                                        : at_first ? target_before_sampling(w, &q)
+                                                   : evaluate_target(w, r, &q);
+        open = state == OPEN;
+        proven |= state == PROVEN;
+    }
+    open |= cr_answer_timer_stop(w, start, 0);
+    if (!open) r->stop = proven ? CERTREG_STOP_TARGET : CERTREG_STOP_HOPELESS;
+    return !open;
+}
+
+/* ---- the number of samples */
+/* Reserves time for the answers if their cost is unknown. The number of samples must not depend on
+ * the outputs, so this is fixed before there are any (theory 5.1). */
+static void assume_cost(const cr_context *w)
+{
+    if (w->clock->expires_at > 0 && !cr_answer_cost_known(w->clock->answer_budget.cost))
+        w->clock->answer_budget.assumed_seconds = half_the_time(w);
+}
+
+/* Returns the next number of samples at which some question has a look, at most `last`. */
+static uint64_t next_look(const cr_context *w, const cr_request *r, uint64_t after, uint64_t last)
+{
+    uint64_t next = last;
+    for (size_t i = 0; i < r->call->count; i++) {
+        cr_question q;
+        cr_looks looks;
+        if (cr_request_question(w, r, i, &q)) continue;
+        cr_looks_schedule(w->record, &q, &looks);
+        for (size_t k = 0; k < looks.count; k++)
+            if (looks.samples[k] > after && looks.samples[k] < next) next = looks.samples[k];
+    }
+    return next;
+}
+
+static certreg_status sample_until_decided(const cr_context *w, cr_request *r, size_t samples)
+{
+    size_t present; /* samples without a gap: one evaluation decides all looks among them */
+    if (all_targets_decided(w, r, 1)) return CERTREG_OK;
+    assume_cost(w); /* after the tests are computed */
+    r->count_chosen_by_outputs = 1;
+    cr_view_require_contiguous(w->record, &present, NULL);
+    if (present > w->record->pilot && all_targets_decided(w, r, 0)) return CERTREG_OK;
+    for (uint64_t at = present; at < samples;) {
+        at = next_look(w, r, at > w->record->pilot ? at : w->record->pilot, samples);
+        const certreg_status status = stop_reason(
+            cr_estimator_sample(w->estimator, 0, (size_t)at, r->samples, r->looks), &r->stop);
+        if (status || r->stop != CERTREG_STOP_ALL) return status;
+        if (all_targets_decided(w, r, 0)) return CERTREG_OK;
+    }
+    return CERTREG_OK;
+}
+
+/* Samples up to the requested number; if every valid question has a target, until each target is
+ * proved or out of reach. Ends earlier after a cancel or at the deadline, and at once if no
+ * question can be answered. Sets request->stop. Returns failures of sampling, and TOO_MANY if the
+ * plan has fewer samples. */
+static certreg_status cr_stopping_sample(const cr_context *w, cr_request *r)
+{
+    const size_t samples = r->call->total_samples, max_samples = w->record->plan.max_samples;
+    w->clock->answer_budget = (cr_answer_budget){.answers_per_batch = r->all_targets ? 2 : 1,
+                                                 .min_samples = r->min_samples};
+    if (r->any_valid) w->clock->answer_budget.cost = cr_answer_timer_cost(w, r->timer_key);
+    if (!samples || !r->any_valid) return CERTREG_OK; /* invalid questions are reported later */
+    if (samples > max_samples) {
+        cr_error_set(
+            w->why, CERTREG_E_TOO_MANY,
+            "total_samples is %zu, more than plan.max_samples = %zu: give fewer, or create "
+            "the estimator with a larger one",
+            samples, max_samples);
+        w->why->sample = (int64_t)max_samples;
+        return CERTREG_E_TOO_MANY;
+    }
+    if (r->all_targets) return sample_until_decided(w, r, samples);
+    assume_cost(w);
+    return stop_reason(cr_estimator_sample(w->estimator, 0, samples, r->samples, r->looks),
+                       &r->stop);
+}
+
+/* ======== The driver of a call of certify: parses and validates the questions, samples until
+ * the stopping rule, and answers every question. The driver in evaluate.c goes from the record
+ * to one certificate. */
 void cr_certify_keep_first_error(const cr_context *w, certreg_status status, const char *what,
                                  size_t index, certreg_error *first)
 {
@@ -172,4 +444,150 @@ certreg_status certreg_output_bounds(certreg_estimator *e, size_t total_samples,
                           .inverse = 1,
                           .at_radius = radius};
     return enter_and_certify(e, &call, out);
+}
+
+/* ======== certreg_certify_outputs: one radius for all outputs, from a question about each
+ * (theory 5.1: intersection-union). */
+/* Returns the number of questions about output k, alone or as a part of a vector. */
+static size_t questions_about(const certreg_question *questions, size_t count, size_t k)
+{
+    size_t times = 0;
+    for (size_t i = 0; i < count; i++) {
+        certreg_question q;
+        cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
+        const size_t first = q.output < 0 ? 0 : (size_t)q.output,
+                     outputs = q.output_count ? q.output_count : 1;
+        times += q.output == CERTREG_ALL_OUTPUTS ||
+                 (q.output >= 0 && k >= first && k - first < outputs);
+    }
+    return times;
+}
+
+/* One promise is either about the statistics themselves, or about the values that one request
+ * serves with one draw of noise for all outputs (theory 7.3). */
+static certreg_status check_serving(const cr_context *w, const cr_given *q, const cr_given *first,
+                                    size_t i)
+{
+    if (!q->serving_samples != !first->serving_samples)
+        return cr_error_set(w->why, CERTREG_E_INVALID,
+                            "questions[%zu].serving is %s, and questions[0].serving is %s: one "
+                            "radius is about served values or about T, so set both or neither",
+                            i, q->serving_samples ? "set" : "NULL",
+                            first->serving_samples ? "set" : "NULL");
+    if (q->serving_samples != first->serving_samples || q->serving_pairs != first->serving_pairs)
+        return cr_error_set(
+            w->why, CERTREG_E_INVALID,
+            "questions[%zu].serving has samples %zu and pairs %d, and questions[0].serving %zu and "
+            "%d: one radius is about values that one request serves, so give both the same, or "
+            "call certreg_certify for each server",
+            i, q->serving_samples, q->serving_pairs, first->serving_samples, first->serving_pairs);
+    return CERTREG_OK;
+}
+
+static certreg_status check_one(const cr_context *w, const certreg_question *questions, size_t i)
+{
+    cr_given q, first;
+    certreg_status status = cr_question_parse(questions, i, 1, &q, w->why);
+    if (!status) status = cr_question_parse(questions, 0, 1, &first, w->why);
+    if (status) return status;
+    if (q.bonferroni > 1)
+        return cr_error_set(w->why, CERTREG_E_INVALID,
+                            "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
+                            "needs no division of alpha",
+                            i);
+    if (q.center == CERTREG_CENTER_SAMPLE_MEDIAN)
+        return cr_error_set(w->why, CERTREG_E_INVALID,
+                            "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, and its radius "
+                            "is not proved; use CERTREG_CENTER_PREDICTION",
+                            i);
+    return check_serving(w, &q, &first, i);
+}
+
+/* Checks the questions together; the call validates each of them. */
+static certreg_status check_outputs(const cr_context *w, const certreg_question *questions,
+                                    size_t count)
+{
+    certreg_status status = cr_struct_check(questions, CR_OLDEST_QUESTION, "question", w->why);
+    for (size_t i = 0; i < count && !status; i++) status = check_one(w, questions, i);
+    for (size_t k = 0; k < w->record->model.outputs && !status; k++) {
+        const size_t times = questions_about(questions, count, k);
+        if (times != 1)
+            status =
+                cr_error_set(w->why, CERTREG_E_INVALID,
+                             "give one question for each output, alone or within a vector: output "
+                             "%zu has %zu",
+                             k, times);
+    }
+    return status;
+}
+
+/* The order of methods by what their bounds assume. */
+static int weakness(int32_t method)
+{
+    const cr_method *m = cr_method_of(method);
+    return 2 * m->normality - m->is_anytime;
+}
+
+/* The model fixes which output leaves its tolerance first as the shift grows. The least radius is
+ * too large only if that output's own bound failed, which has the probability that its own method
+ * states. If one promise is about a true mean, certreg_move_certificate has to refuse the
+ * combination. */
+static void combine(const certreg_certificate *each, size_t count, certreg_certificate *combined)
+{
+    double alpha = 0;
+    int32_t center = CERTREG_CENTER_PREDICTION, method = CERTREG_METHOD_ANYTIME;
+    certreg_status status = CERTREG_OK;
+    for (size_t i = 0; i < count; i++) {
+        certreg_certificate c;
+        cr_struct_element(&c, sizeof c, each, i, "certificate", NULL);
+        if (i == 0 || c.radius < combined->radius) *combined = c;
+        if (!status) status = c.status;
+        alpha = fmax(alpha, c.alpha);
+        if (c.center != CERTREG_CENTER_PREDICTION) center = c.center;
+        if (weakness(c.method) > weakness(method)) method = c.method;
+    }
+    combined->alpha = alpha;
+    combined->center = center;
+    if (weakness(method) > weakness(combined->method)) combined->method = method;
+    cr_certificate_set_status(status, combined);
+}
+
+/* Writes certificates without any claim. The record may be NULL. */
+static certreg_status refuse(cr_view *v, certreg_status status, size_t count,
+                             certreg_certificate *each, certreg_certificate *combined)
+{
+    cr_certificate_write_empty(v, status, CERTREG_STOP_ALL, count, each);
+    cr_certificate_write_empty(v, status, CERTREG_STOP_ALL, 1, combined);
+    return status;
+}
+
+static certreg_status certify_outputs(const cr_context *w, const cr_call *call,
+                                      certreg_certificate *each, certreg_certificate *combined)
+{
+    certreg_certificate least = {.struct_size = sizeof least};
+    int stop;
+    certreg_status status = cr_struct_check(combined, CR_OLDEST_CERTIFICATE, "combined", w->why);
+    if (!status) status = cr_struct_check(each, CR_OLDEST_CERTIFICATE, "each", w->why);
+    if (!status) status = check_outputs(w, call->questions, call->count);
+    if (status) return refuse(w->record, status, call->count, each, combined);
+    const uint32_t size = combined->struct_size; /* before callbacks run */
+    status = cr_certify(w, call, &stop, each);
+    combine(each, call->count, &least);
+    cr_struct_write(combined, size, &least, sizeof least);
+    return status;
+}
+
+certreg_status certreg_certify_outputs(certreg_estimator *e, size_t total_samples,
+                                       const certreg_question *questions, size_t count,
+                                       certreg_certificate *each, certreg_certificate *combined)
+{
+    const cr_call call = {.total_samples = total_samples,
+                          .questions = questions,
+                          .count = count,
+                          .share = 1,
+                          .all_or_none = 1};
+    cr_context w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
+    if (refused) return refuse(NULL, refused, count, each, combined);
+    return cr_estimator_leave(e, certify_outputs(&w, &call, each, combined));
 }

@@ -1,8 +1,82 @@
-/* A call of certify, for the public functions that make one. */
+/* The parts of certify: the evaluation of one question, certificates, and a call for several
+ * questions. */
 #ifndef CR_CERTIFY_CERTIFY_H
 #define CR_CERTIFY_CERTIFY_H
-#include "certify/request.h"
+#include "bounds/bounds.h"
+#include "conditions/conditions.h"
+#include "estimator/context.h"
+#include "question/question.h"
 
+/* ---- The evaluation of a question, and the radius at which its conditions hold. Of the files of
+ * this room evaluate.c alone uses the solver. */
+typedef struct cr_condition_radius { /* all zero: nothing is proved */
+    int32_t outcome;                 /* CERTREG_OUTCOME_... */
+    int32_t limiting_side;           /* CERTREG_SIDE_... of the limiting condition */
+    size_t direction;                /* of a vector, the one with this radius */
+    int limiting;                    /* index of the condition that gives the radius */
+    double radius;                   /* in the unit of the noise */
+    uint32_t constraints;            /* that the bounds of the limiting condition have */
+} cr_condition_radius;
+
+typedef struct cr_evaluation { /* of one question */
+    cr_conditions conditions;
+    cr_bound bounds[CR_CONDITIONS];
+    int has_bounds; /* 1: `bounds` are found, and may hold for the next question too */
+    int abstained;  /* 1: some score has no bound */
+    cr_condition_radius proven;
+    int reported; /* 1: some question reported an answer or an estimate, maybe from main samples */
+} cr_evaluation;
+
+/* ---- Writing certificates: without a claim, with a status, with the radius in all norms. */
+/* Sets a certificate that claims nothing, with the fields that are known before anything is
+ * estimated. Record and question may be NULL. */
+void cr_certificate_init(cr_view *, const cr_question *, certreg_certificate *);
+/* Sets the status. After a failure, prediction, estimate, tolerance and alpha are NaN, so that no
+ * table averages them. */
+void cr_certificate_set_status(certreg_status, certreg_certificate *);
+/* Sets the fields of what was proved; no claim, if `proven` has abstained. */
+void cr_certificate_fill(cr_view *, const cr_evaluation *, const cr_condition_radius *proven,
+                         certreg_certificate *);
+/* Writes a certificate without any claim into every element of a caller's array, if its struct_size
+ * is valid. The record may be NULL. */
+void cr_certificate_write_empty(cr_view *, certreg_status, int stop, size_t count,
+                                certreg_certificate *out);
+
+/* ---- The choice between two bounds of a score: by its moments, or by its whole law (theory
+ * 6.9). */
+/* Sets for each condition the law of its score, or mean and variance, or the mean alone, as the
+ * pilot chooses. A true mean may get two conditions, one for each side. */
+void cr_bound_selection_choose(const cr_context *, cr_conditions *);
+
+/* ---- One question, from the record to its certificate. */
+/* Answers a validated question from the record, and sets every field of the certificate except
+ * status and stop. `samples`: the number at which it is evaluated. `stopped`: sampling ended early,
+ * so that too few samples are an outcome and no failure. DEADLINE if the time ran out: the
+ * certificate then claims nothing. *e is zero before the first question; afterwards it has the
+ * previous evaluation, because its bounds may hold again. */
+certreg_status cr_evaluate_question(const cr_context *, const cr_question *, uint64_t samples,
+                                    int stopped, cr_evaluation *e, certreg_certificate *);
+
+/* ---- A call of certify: its arguments, and the outcome of its questions and of sampling for
+ * them. */
+enum { CR_STOP_FAILED = -1 }; /* in addition to CERTREG_STOP_...: no question was answered */
+
+typedef struct cr_call { /* the arguments of the caller */
+    size_t total_samples;
+    const certreg_question *questions;
+    size_t count;
+    uint64_t share;   /* divides the alpha of every question, as question.bonferroni does */
+    int inverse;      /* 1: output bounds are requested, */
+    double at_radius; /*   at this radius; else 0 */
+    int all_or_none;  /* 1: one invalid question leaves all unanswered */
+} cr_call;
+
+/* ---- The time that answers take after the last batch, learned from earlier calls, so that
+ * sampling ends before a deadline (theory 5.1). */
+/* Continues a hash with the fields of a question on which the time depends; never 0. */
+uint64_t cr_answer_timer_key(uint64_t so_far, const cr_question *);
+
+/* ---- A call of certify, for the public functions that make one. */
 /* Samples, and writes the answer to every question into `out`, an array of call->count certificates
  * with the struct_size of its first. Sets *stop to CERTREG_STOP_..., or to CR_STOP_FAILED if no
  * question was answered. Returns the first failure; its text names the question if there are

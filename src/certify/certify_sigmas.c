@@ -1,9 +1,9 @@
 /* certreg_certify_sigmas: several noise levels for one input, which share alpha and the deadline;
  * certreg_choose_sigma: the choice of one level for all inputs. */
-#include "base/fp_environment.h"
+#include "base/handle.h"
 #include "base/struct_sizes.h"
-#include "base/struct_versioning.h"
-#include "certify/certificate.h"
+#include "base/error.h"
+#include "certify/certify.h"
 #include "certify/certify.h"
 #include <math.h>
 

@@ -1,12 +1,416 @@
-/* The driver of one question, from the record to its certificate: prediction, conditions, bounds,
- * radius (theory 1 and 2; in the paper, sections 3 and 4). */
-#include "certify/evaluate.h"
-#include "certify/bound_selection.h"
-#include "certify/certificate.h"
-#include "certify/output_bounds.h"
-#include "record/noise_sums.h"
+/* One question, from the record to its certificate: the choice of bounds, the radius at which
+ * its conditions hold, output bounds at a given radius, and, last, the driver of the five steps
+ * (theory 1 and 2; in the paper, sections 3 and 4). */
+#include "base/constants.h"
+#include "bisection/bisection.h"
+#include "bounds/bounds.h"
+#include "certify/certify.h"
+#include "conditions/conditions.h"
+#include "record/record.h"
+#include "solver/solver.h"
+#include "statistics/betting_bounds.h"
+#include "statistics/binomial.h"
+#include "statistics/location.h"
+#include "statistics/normal.h"
+#include "statistics/serving.h"
 #include <math.h>
 
+/* ======== Chooses for each condition the bound from which the pilot expects the longer radius:
+ * the whole law of its score, or mean and variance; the mean alone, if it expects none (theory
+ * 6.9). */
+/* Slopes that are best slightly below the radius lose less if it turns out shorter. */
+static const double shorter = 0.97, shortest = 0.05;
+
+/* Returns 1 if conditions of this question may be bounded by the law of their scores: its bounds
+ * then depend on its tolerance. Named constraints are taken literally, and output bounds have
+ * many tolerances. */
+static int cr_bound_selection_applies(const cr_question *q)
+{
+    return (q->given.method == CERTREG_METHOD_FINITE ||
+            q->given.method == CERTREG_METHOD_ANYTIME) &&
+           !q->given.constraints && !(q->given.at_radius > 0);
+}
+
+typedef struct choice { /* of one condition */
+    cr_view *record;
+    const cr_conditions *conditions;
+    cr_condition *condition;
+    cr_distribution_bound *law;
+    cr_score_histogram cells;
+    size_t samples; /* that the bounds will have */
+} choice;
+
+static choice choice_init(const cr_context *w, const cr_conditions *conditions, cr_condition *c,
+                          cr_distribution_bound *law)
+{
+    return (choice){.record = w->record,
+                    .conditions = conditions,
+                    .condition = c,
+                    .law = law,
+                    .samples = (size_t)cr_query_log_max_samples(w->record) -
+                               conditions->first_main_sample};
+}
+
+/* ---- the radius that the pilot expects */
+static certreg_bounds expected(const choice *c, uint32_t constraints)
+{
+    certreg_bounds b = cr_bounds_init(c->record, c->conditions);
+    const cr_finite_sample_problem job = {c->record, c->conditions, &c->condition->score,
+                                          c->conditions->question.given.alpha, c->samples};
+    cr_finite_sample_bounds(&job, constraints, &b);
+    return b;
+}
+
+/* Returns the radius by mean and variance, in units of sigma; for a true mean, on both sides. */
+static double radius_by_moments(const choice *c)
+{
+    const cr_condition *condition = c->condition;
+    const certreg_bounds b = expected(c, CERTREG_CONSTRAINTS_ECM);
+    certreg_radius found = {.struct_size = sizeof found};
+    cr_radius_options how = cr_radius_default(c->record->deadline);
+    how.accuracy = 1e-4;
+    const certreg_status status =
+        condition->score.kind == CR_SCORE_OUTPUT
+            ? cr_radius_change_within(&how, &b, 0, condition->score.tolerance, &found, NULL)
+            : cr_radius_mean_above(&how, &(cr_mean_conditions){&b, &condition->threshold, 1, 0},
+                                   &found, NULL);
+    return status ? 0 : found.radius / b.sigma;
+}
+
+/* Returns the lower bound of the mean of H to expect from the scores of a part. */
+static double mean_of(const choice *c, size_t part)
+{
+    const cr_question *q = &c->conditions->question;
+    cr_betting_problem bet = {.count = c->samples};
+    cr_distribution_bound_range(c->law, &bet);
+    cr_distribution_bound_add_pilot(c->law, &c->cells, part, &bet);
+    return cr_betting_expected_lower(&bet, q->given.alpha, q->method->is_anytime);
+}
+
+/* Returns 1 if laws that are fitted without one part of the pilot hold beyond this radius, on
+ * average over the parts that are left out. */
+static int law_reaches(const choice *c, double r)
+{
+    double sum = 0;
+    for (size_t part = 0; part < CR_HISTOGRAM_FOLDS; part++) {
+        cr_distribution_bound_fit(c->law, &c->cells, part, shorter * r);
+        sum += cr_distribution_bound_shifted(c->law, mean_of(c, part), r);
+    }
+    return sum / CR_HISTOGRAM_FOLDS > c->condition->threshold;
+}
+
+/* ---- the choice */
+/* Sets the law of the condition to the one that is best at its own radius, if laws hold beyond r.
+ * Returns 1 if it did. */
+static int use_law(choice *c, double r)
+{
+    cr_view *v = c->record;
+    const int32_t k = c->conditions->score_output;
+    const cr_score *score = &c->condition->score;
+    const cr_samples pilot = cr_split_pilot_scores(v, c->conditions, score);
+    double least;
+    r = fmax(r, shortest);
+    cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &c->law->max_value);
+    if (!cr_score_histogram_make(&c->cells, &pilot, least) || !law_reaches(c, r)) return 0;
+    cr_distribution_bound_fit(c->law, &c->cells, CR_HISTOGRAM_FOLDS, shorter * r);
+    r = cr_distribution_bound_radius(c->law, mean_of(c, CR_HISTOGRAM_FOLDS),
+                                     c->condition->threshold, CR_MAX_RADIUS);
+    cr_distribution_bound_fit(c->law, &c->cells, CR_HISTOGRAM_FOLDS, shorter * fmax(r, shortest));
+    c->condition->law = c->law;
+    return 1;
+}
+
+/* If no radius is expected, the center of the moment may be far away, and the moment then bounds
+ * the mean badly. */
+static int mean_alone_is_better(const choice *c)
+{
+    const uint32_t alone = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    return expected(c, alone).mean_lo > expected(c, CERTREG_CONSTRAINTS_ECM).mean_lo;
+}
+
+/* For the true mean: one law for its decrease and one for its increase, as a condition each. */
+static void choose_for_mean(const cr_context *w, cr_conditions *conditions)
+{
+    const choice both = choice_init(w, conditions, conditions->each, NULL);
+    const double r = radius_by_moments(&both);
+    cr_condition sides[2];
+    for (int i = 0; i < 2; i++) {
+        cr_condition *side = sides + i;
+        *side = conditions->each[0];
+        side->threshold = -side->score.tolerance; /* along a direction, a part of the question's */
+        side->score.kind = CR_SCORE_LINEAR;
+        side->score.side = i ? -1 : 1;
+        side->score.prediction = side->score.tolerance = 0;
+        choice c = choice_init(w, conditions, side, conditions->scratch->distribution_bounds + i);
+        c.law->bounds_change = 1;
+        if (!use_law(&c, r)) return;
+    }
+    conditions->each[0] = sides[0];
+    conditions->each[1] = sides[1];
+    conditions->count = 2;
+}
+
+void cr_bound_selection_choose(const cr_context *w, cr_conditions *conditions)
+{
+    if (!conditions->has_prediction || !cr_bound_selection_applies(&conditions->question)) return;
+    if (conditions->question.bounds_output) { /* once: afterwards the scores are linear */
+        if (conditions->each->score.kind == CR_SCORE_OUTPUT) choose_for_mean(w, conditions);
+        return;
+    }
+    for (int i = 0; i < conditions->count && i < CR_MAX_DISTRIBUTION_BOUNDS; i++) {
+        if (conditions->each[i].is_binomial) continue;
+        choice c = choice_init(w, conditions, conditions->each + i,
+                               conditions->scratch->distribution_bounds + i);
+        c.law->bounds_change = 0;
+        const double r = radius_by_moments(&c);
+        c.condition->mean_alone = !use_law(&c, r) && !(r > 0) && mean_alone_is_better(&c);
+    }
+}
+
+/* ======== The radius of one question, from the bounds of its conditions (theory 2 and 6):
+ * directly if a condition has a binomial bound or a bound of its whole distribution, else by a
+ * search. */
+/* Returns the radius of condition i in units of sigma, at most `cap`; NaN if it needs a search,
+ * because its bounds have more than mean and range. */
+static double direct_radius(const cr_evaluation *e, int i, double cap)
+{
+    const cr_given *g = &e->conditions.question.given;
+    const cr_condition *c = e->conditions.each + i;
+    const cr_bound *b = e->bounds + i;
+    const uint32_t counted = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE,
+                   named = e->conditions.question.solver_constraints;
+    if (c->law) return cr_distribution_bound_radius(c->law, b->transformed_mean, c->threshold, cap);
+    if (!c->is_binomial || b->moments.constraints != counted) return NAN;
+    if (named && (named & counted) != counted) return NAN;
+    if (!c->pairs.samples)
+        return cr_shift_max_radius(b->failure_probability, 0.5 * (1 - c->threshold), cap);
+    /* The target radius is tried first, so that no search falls short of it. */
+    const double target = g->target_radius * (1 + CR_TARGET_MARGIN) / b->moments.sigma;
+    return fmin(cr_antithetic_radius(&c->pairs, b->failure_probability, target), cap);
+}
+
+/* The true mean has one condition: that it moves by the tolerance at most, to either side. */
+static certreg_status radius_of_true_mean(cr_deadline *deadline, const cr_evaluation *e, double cap,
+                                          cr_condition_radius *out, certreg_error *why)
+{
+    certreg_radius found = {.struct_size = sizeof found};
+    cr_radius_options how = cr_radius_default(deadline);
+    how.cap = cap;
+    const certreg_status status =
+        cr_radius_change_within(&how, &e->bounds->moments, e->conditions.question.given.constraints,
+                                e->conditions.each->score.tolerance, &found, why);
+    out->outcome = found.outcome;
+    out->radius = found.radius;
+    out->limiting_side = found.limiting_side;
+    return status;
+}
+
+/* Finds the least radius of all conditions: directly if a condition needs no search, then by one
+ * search up to that radius for all remaining conditions. */
+static certreg_status radius_of_scores(cr_deadline *deadline, const cr_evaluation *e, double cap,
+                                       cr_condition_radius *out, certreg_error *why)
+{
+    const cr_conditions *conditions = &e->conditions;
+    certreg_bounds searched[CR_CONDITIONS];
+    double threshold[CR_CONDITIONS], least = cap;
+    int place[CR_CONDITIONS], searches = 0;
+    for (int i = 0; i < conditions->count && least > 0; i++) {
+        const double radius = direct_radius(e, i, least);
+        /* A search for pairs may take a tenth of a second. */
+        if (conditions->each[i].pairs.samples && cr_deadline_expired(deadline))
+            return CERTREG_E_DEADLINE;
+        if (isnan(radius)) {
+            searched[searches] = e->bounds[i].moments;
+            threshold[searches] = conditions->each[i].threshold;
+            place[searches++] = i;
+        } else if (radius < least) {
+            least = radius;
+            out->limiting = i;
+        }
+    }
+    const int capped = least >= cap;
+    certreg_radius found = {.struct_size = sizeof found};
+    found.radius = least > 0 ? nextafter(least * e->bounds->moments.sigma, 0) : 0;
+    found.outcome = CERTREG_OUTCOME_CAPPED; /* at the radius above, unless a search ends earlier */
+    if (searches && least > 0) {
+        cr_radius_options how = cr_radius_default(deadline);
+        how.cap = least;
+        const cr_mean_conditions remaining = {searched, threshold, (size_t)searches,
+                                              conditions->question.solver_constraints};
+        const certreg_status status = cr_radius_mean_above(&how, &remaining, &found, why);
+        if (status) return status;
+        if (found.outcome != CERTREG_OUTCOME_CAPPED) out->limiting = place[found.limiting];
+    }
+    out->radius = found.radius;
+    out->outcome = found.outcome;
+    if (found.outcome == CERTREG_OUTCOME_CAPPED && !capped)
+        out->outcome = CERTREG_OUTCOME_CERTIFIED;
+    if (!(out->radius > 0)) out->outcome = CERTREG_OUTCOME_ABSTAINED;
+    out->limiting_side = cr_conditions_side(conditions->each + out->limiting);
+    return CERTREG_OK;
+}
+
+/* Sets the largest radius at which all conditions hold; at least `enough`, in the unit of the
+ * noise, if it is longer. Nothing is proven after a failure: INFEASIBLE, DEADLINE. */
+static certreg_status cr_condition_radius_find(const cr_context *w, const cr_evaluation *e,
+                                               double enough, cr_condition_radius *out)
+{
+    cr_deadline *deadline = w->record->deadline;
+    const double start = cr_deadline_now(deadline), in_sigma = enough / w->record->input.min_sigma,
+                 cap = fmin(CR_MAX_RADIUS, nextafter(in_sigma, INFINITY) * (1 + 1e-15));
+    cr_condition_radius found = {.direction = e->conditions.direction};
+    const certreg_status status = e->conditions.each->score.kind == CR_SCORE_OUTPUT
+                                      ? radius_of_true_mean(deadline, e, cap, &found, w->why)
+                                      : radius_of_scores(deadline, e, cap, &found, w->why);
+    deadline->constant_seconds += cr_deadline_now(deadline) - start;
+    found.constraints = e->bounds[found.limiting].moments.constraints;
+    *out = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
+    if (!status) *out = found;
+    return status;
+}
+
+/* Sets the range of the output's mean within a radius. */
+static certreg_status cr_condition_radius_range(const cr_context *w, const cr_evaluation *e,
+                                                double radius, double *least, double *greatest)
+{
+    certreg_mean_change change = {.struct_size = sizeof change};
+    cr_evaluation_budget effort;
+    const cr_worst_case_instance given = {&e->bounds->moments,
+                                          e->conditions.question.given.constraints, radius};
+    const certreg_status status =
+        cr_worst_case(&given, CERTREG_WORST_CASE_EVALUATIONS, &effort, &change, w->why);
+    *least = change.mean_least;
+    *greatest = change.mean_greatest;
+    return status;
+}
+
+/* ======== Output bounds: the range of T within a given radius, by order statistics, by the
+ * bounds of a mean, or by tolerances (theory 1.6). */
+/* ---- the median of numbers: order statistics */
+/* Returns a probability: an event that is less probable at z contains no median, or no served
+ * median, within r. */
+static double order_probability(const cr_question *q, double r)
+{
+    const double rate = 0.5 * q->given.serving_failure_rate;
+    const cr_antithetic pairs = {q->given.serving_samples, (q->given.serving_samples + 1) / 2,
+                                 rate};
+    if (q->given.serving_pairs)
+        return cr_antithetic_max_probability(&pairs, nextafter(r, INFINITY));
+    const double threshold =
+        q->given.serving_samples ? cr_serving_binomial(q->given.serving_samples, 0.5, rate) : 0;
+    return cr_shift_min_probability(0.5 * (1 - threshold), r);
+}
+
+/* If P(Y <= t) >= 1/2 at z + delta, then P(Y <= t) >= p = Phi(-r) at z (Neyman and Pearson). So k -
+ * 1 or fewer of n outputs are at or below a median at z + delta with probability at most P(Bin(n,
+ * p) <= k - 1): one statement, for all shifts up to the radius together. A served median needs p'
+ * instead of 1/2. A failed output counts as the worse end. (No sample of the pilot counts, because
+ * the number of samples may depend on it: theory 5.2.) */
+static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double *from, double *to)
+{
+    const cr_question *q = &conditions->question;
+    const size_t first = conditions->first_main_sample, count = conditions->samples - first;
+    const cr_values values = {.y = v->values + first * v->model.outputs + q->given.output,
+                              .count = count,
+                              .stride = v->model.outputs,
+                              .deadline = v->deadline};
+    const double p = order_probability(q, q->given.at_radius / v->input.min_sigma);
+    const int64_t rank = cr_binomial_critical(count, p, 0.5 * q->given.alpha) + 1;
+    const size_t valid = cr_location_count(&values);
+    const int64_t failed = (int64_t)(count - valid), low = rank - failed,
+                  high = (int64_t)count + 1 - rank;
+    const int may_fail = (v->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
+    *from = may_fail ? -INFINITY : v->model.lo[q->given.output];
+    *to = may_fail ? INFINITY : v->model.hi[q->given.output];
+    if (low > 0) *from = cr_location_order(&values, (size_t)(low - 1));
+    if (rank > 0 && high <= (int64_t)valid) *to = cr_location_order(&values, (size_t)(high - 1));
+}
+
+/* ---- the mean */
+/* The range of the mean that its bounds allow, wider by the error of a fresh sample mean if that is
+ * served. */
+static certreg_status bounds_of_mean(const cr_context *w, const cr_evaluation *e, double *from,
+                                     double *to)
+{
+    const cr_question *q = &e->conditions.question;
+    double least, greatest;
+    if (e->abstained) return CERTREG_OK;
+    const certreg_status status =
+        cr_condition_radius_range(w, e, q->given.at_radius, &least, &greatest);
+    if (status) return status;
+    *from = least;
+    *to = greatest;
+    if (!q->given.serving_samples) return CERTREG_OK;
+    const double span = w->record->model.hi[q->given.output] - w->record->model.lo[q->given.output];
+    const double fresh =
+        span * sqrt(log(2 / q->given.serving_failure_rate) / (2 * cr_question_served_count(q))) *
+        (1 + CR_ROUNDING_MARGIN); /* Hoeffding */
+    *from = nextafter(least - fresh, -INFINITY);
+    *to = nextafter(greatest + fresh, INFINITY);
+    return CERTREG_OK;
+}
+
+/* ---- other statistics: tolerances from the largest down */
+enum { FINEST = 40 };
+static const double step = 0.840896415253714543; /* 2^(-1/4) */
+
+static double largest_tolerance(cr_view *v, const cr_question *q)
+{
+    if (q->given.tolerance > 0) return q->given.tolerance;
+    if (q->statistic->angle == CR_ANGLE_CIRCULAR) return 0.25 * q->period;
+    return q->period > 0 ? 0.499 * q->period
+                         : v->model.hi[q->given.output] - v->model.lo[q->given.output];
+}
+
+/* Sets *proved to 1 if the statistic stays within this tolerance of the prediction. */
+static certreg_status try_tolerance(const cr_context *w, cr_evaluation *e, double tolerance,
+                                    int *proved)
+{
+    cr_condition_radius found;
+    *proved = 0;
+    cr_conditions_set_tolerance(w->record, &e->conditions, tolerance);
+    certreg_status status = cr_bounds_compute(w->replay, &e->conditions, e->bounds, &e->abstained);
+    if (status || e->abstained) return status;
+    status = cr_condition_radius_find(w, e, INFINITY, &found);
+    *proved = !status && found.radius >= e->conditions.question.given.at_radius;
+    return status == CERTREG_E_INFEASIBLE ? CERTREG_OK : status;
+}
+
+/* Tests "T stays within this tolerance of the prediction" from the largest tolerance down to the
+ * first failure, each at alpha. The statements are nested, so the first false one would have to
+ * pass, and the probability of an error is alpha in all. */
+static certreg_status bounds_of_tolerances(const cr_context *w, cr_evaluation *e, double *from,
+                                           double *to)
+{
+    double tolerance = largest_tolerance(w->record, &e->conditions.question);
+    for (int i = 0; i <= FINEST; i++, tolerance *= step) {
+        int proved;
+        const certreg_status status = try_tolerance(w, e, tolerance, &proved);
+        if (status) return status;
+        if (!proved) break;
+        *from = nextafter(e->conditions.prediction - tolerance, -INFINITY);
+        *to = nextafter(e->conditions.prediction + tolerance, INFINITY);
+    }
+    return CERTREG_OK;
+}
+
+/* Sets the range of T at given.at_radius, from an evaluation with bounds. Its conditions may
+ * change. *from and *to stay if nothing is proved. Fails with INFEASIBLE or DEADLINE. */
+static certreg_status cr_output_bounds_find(const cr_context *w, cr_evaluation *e, double *from,
+                                            double *to)
+{
+    const cr_question *q = &e->conditions.question;
+    e->has_bounds = 0;
+    if (q->uses_order_statistics) {
+        bounds_of_orders(w->record, &e->conditions, from, to);
+        return CERTREG_OK;
+    }
+    if (q->bounds_output) return bounds_of_mean(w, e, from, to);
+    return isnan(e->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(w, e, from, to);
+}
+
+/* ======== The driver of one question, from the record to its certificate: prediction,
+ * conditions, bounds, radius (theory 1 and 2; in the paper, sections 3 and 4). */
 /* Returns 1 if the bounds of the previous question hold for this one too. Bounds of f itself do not
  * depend on the tolerance, nor on constraints that are neutral. */
 static int has_same_bounds(cr_view *v, const cr_evaluation *before, const cr_question *q)

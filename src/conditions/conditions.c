@@ -4,11 +4,9 @@
  * its prediction. A server's failure rate is divided among the conditions here. */
 #include "conditions/conditions.h"
 #include "base/constants.h"
-#include "conditions/prediction.h"
-#include "conditions/vector_directions.h"
-#include "record/query_log.h"
-#include "statistics/serving_bounds.h"
-#include "statistics/gaussian_shift.h"
+#include "record/record.h"
+#include "statistics/serving.h"
+#include "statistics/normal.h"
 #include <math.h>
 #include <stdio.h>
 

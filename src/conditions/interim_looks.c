@@ -1,9 +1,9 @@
 /* Interim looks at a record for a target radius: their schedule, the tests at them
  * (group-sequential, or by the mixture at any time), and futility. */
-#include "conditions/interim_looks.h"
-#include "record/query_log.h"
-#include "statistics/beta_mixture_test.h"
-#include "statistics/gaussian_shift.h"
+#include "conditions/conditions.h"
+#include "record/record.h"
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
 #include <math.h>
 #include <string.h>
 

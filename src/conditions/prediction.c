@@ -1,10 +1,8 @@
 /* The prediction of a question, chosen by the pilot, and its estimate, from all noisy samples: for
  * a number, and for the outputs of a vector. */
-#include "conditions/prediction.h"
-#include "conditions/vector_directions.h"
-#include "record/query_log.h"
+#include "conditions/conditions.h"
+#include "record/record.h"
 #include "statistics/location.h"
-#include "statistics/pilot_prediction.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The directions along which a vector is certified, and the part of the tolerance for each, which
  * follows the spread of the pilot's outputs (theory 7.3). */
-#include "conditions/vector_directions.h"
+#include "conditions/conditions.h"
 #include "base/constants.h"
-#include "record/query_log.h"
+#include "record/record.h"
 #include "statistics/location.h"
 #include "statistics/moments.h"
 #include <float.h>

@@ -1,14 +1,12 @@
 /* Denoisers (theory 13): the constants of a linear filter, found from examples, used on rows. */
 #ifndef CR_DENOISER_DENOISER_H
 #define CR_DENOISER_DENOISER_H
-#include "backend/blas.h"
+#include "backend/backend.h"
 #include "backend/cpu.h"
 #include "certreg/denoiser.h"
 
 enum { CR_DENOISER_MAX_COMPONENTS = 4096 };
 #define CR_DENOISER_MAX_INPUTS ((size_t)1 << 27)
-/* In `base_gain`: the feature is passed on unchanged. */
-#define CR_DENOISER_PASS_THROUGH (-1.0f)
 
 /* center and base_gain have `pitch` numbers, analysis and synthesis cr_denoiser_rows times `pitch`.
  * They are one array, in this order. */
@@ -27,14 +25,6 @@ certreg_status cr_denoiser_alloc(size_t inputs, size_t components, certreg_error
 size_t cr_denoiser_rows(const certreg_denoiser *);
 /* Sets the digest, after all constants. */
 void cr_denoiser_set_digest(certreg_denoiser *);
-
-/* Makes a denoiser from a checked plan. plan->read is called in `caller_environment`. */
-certreg_status cr_denoiser_fit(const certreg_denoiser_plan *, const cr_blas *,
-                               const fenv_t *caller_environment, certreg_error *why,
-                               certreg_denoiser **out);
-
-/* The gain of a filter along a direction with this variance, in units of the noise. */
-double cr_denoiser_gain(double variance);
 
 /* Directions of the fitted examples, measured on the examples that were held back: means over
  * these, in units of the noise. */

@@ -2,8 +2,8 @@
  * identify the denoiser and a checksum, little-endian everywhere. */
 #include "base/arena.h"
 #include "base/bytes.h"
-#include "base/handle_memory.h"
-#include "base/struct_versioning.h"
+#include "base/handle.h"
+#include "base/error.h"
 #include "denoiser/denoiser.h"
 #include <math.h>
 #include <string.h>

@@ -1,13 +1,11 @@
 /* An estimator for the rooms that answer questions: pointers to its parts, and the calls below. */
 #ifndef CR_ESTIMATOR_CONTEXT_H
 #define CR_ESTIMATOR_CONTEXT_H
-#include "record/query_log.h"
 #include "record/record.h"
-#include "record/noise_replay.h"
-#include "record/workspace.h"
+#include "record/record.h"
 #include <stdint.h>
 
-/* ---- answer_cost.c: the time of answers, learned from earlier ones, so that sampling ends in time
+/* ---- sample.c: the time of answers, learned from earlier ones, so that sampling ends in time
  * for the next ones */
 typedef struct cr_answer_cost {
     uint64_t questions_digest;      /* a hash of the questions; 0: none yet */
@@ -72,7 +70,7 @@ certreg_status cr_estimator_create(certreg_backend *, const certreg_model *, con
 certreg_status cr_estimator_memory(certreg_backend *, const certreg_model *, const certreg_plan *,
                                    size_t min_blocks, size_t bytes[2], certreg_error *why);
 
-/* ---- entry.c */
+/* ---- sample.c */
 /* Every public call on an estimator begins and ends with these; after a failure of enter there is
  * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. *context (may be NULL)
  * is for the length of the call. */
@@ -86,7 +84,7 @@ cr_context cr_estimator_context(certreg_estimator *);
 /* Returns 1 if a cancel was requested, and clears the request. */
 int cr_estimator_cancelled(certreg_estimator *);
 
-/* ---- begin.c */
+/* ---- sample.c */
 /* Fails if begin would refuse this input or sigma. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
 /* certreg_estimator_begin_level within a call. */

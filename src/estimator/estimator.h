@@ -1,13 +1,8 @@
 /* The estimator handle: one model, one plan, one input at a time, and the record of its outputs. */
 #ifndef CR_ESTIMATOR_ESTIMATOR_H
 #define CR_ESTIMATOR_ESTIMATOR_H
-#include "base/call_guard.h"
+#include "base/handle.h"
 #include "estimator/context.h"
-
-#define CR_MIN_BLOCKS 64u /* of a public plan */
-
-/* Floats behind x and y that a model changes if it writes more than it declared. */
-#define CR_GUARD_FLOATS 16u
 
 /* Inputs and outputs of the model, in memory of the backend except for `outputs` and `fetched`. */
 typedef struct cr_batch_buffers {
@@ -45,11 +40,5 @@ certreg_status cr_estimator_clear_outputs(certreg_estimator *);
  * sets rows, first, used_first and used_count. MODEL_FAILED if the model does not return 0, or if
  * it writes anything but these rows of y: the record is then void until the next begin. */
 certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
-
-/* Seconds on the clock of the estimator. */
-static inline double cr_estimator_now(const certreg_estimator *e)
-{
-    return cr_deadline_now(e->record.deadline);
-}
 
 #endif

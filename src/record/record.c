@@ -1,13 +1,221 @@
-/* The record: one float per sample and output. Missing and failed outputs are NaN patterns of our
- * own, so that the record costs four bytes per output and nothing else. */
+/* A record: what is known about one input, the log of its evaluations, and write access to its
+ * samples. */
 #include "record/record.h"
-#include "statistics/location.h"
-#include "statistics/pilot_prediction.h"
 #include "base/bytes.h"
 #include "base/constants.h"
+#include "statistics/location.h"
 #include <math.h>
 #include <string.h>
 
+/* ======== Read access to a record: its gaps, its samples as scores, its digests, and the checks
+ * that every evaluation starts with. Nothing here writes, so that a cr_view is enough. */
+#define CR_MISSING_NAN_BITS 0x7fc0a11eu /* the NaN pattern of a missing sample */
+
+int cr_view_has(cr_view *v, uint64_t sample)
+{
+    return cr_bits_of_float(v->values[sample * v->model.outputs]) != CR_MISSING_NAN_BITS;
+}
+
+certreg_status cr_view_require_contiguous(cr_view *v, size_t *count, certreg_error *why)
+{
+    size_t n = 0;
+    while (n < v->plan.max_samples && cr_view_has(v, n)) n++;
+    *count = n;
+    if (n == v->sample_count) return CERTREG_OK;
+    size_t first_present = n;
+    while (!cr_view_has(v, first_present)) first_present++;
+    return cr_error_set(why, CERTREG_E_WRONG_STATE,
+                        "samples %zu to %zu are missing from the record: sample or import them", n,
+                        first_present - 1);
+}
+
+cr_samples cr_view_samples(cr_view *v, const cr_score *score, int32_t output, size_t first,
+                           size_t count, double center)
+{
+    return (cr_samples){.y = cr_view_output_ptr(v, 0, output),
+                        .stride = v->model.outputs,
+                        .first = first,
+                        .count = count,
+                        .score = score,
+                        .center = center,
+                        .deadline = v->deadline};
+}
+
+/* One-to-one in h for each float, and in the float for each h. The float enters the lower half, so
+ * that a difference in sign or exponent alone, which a change of unit makes, spreads to more bits
+ * than the next float can cancel. */
+static uint64_t hash_float(uint64_t h, float value)
+{
+    h = (h ^ cr_bits_of_float(value)) * UINT64_C(0xff51afd7ed558ccd);
+    return h ^ h >> 32;
+}
+
+/* Two multiplications per feature: this digest dominates the cost of certreg_estimator_begin. */
+uint64_t cr_input_digest(const float *z, const float *scale, size_t inputs)
+{
+    uint64_t h = cr_hash64(CR_HASH_START, inputs);
+    for (size_t j = 0; j < inputs; j++) h = hash_float(hash_float(h, scale ? scale[j] : 1), z[j]);
+    h = cr_hash_end(h);
+    return h ? h : 1;
+}
+
+uint64_t cr_view_hash_model(cr_view *v, uint64_t h)
+{
+    for (size_t j = 0; j < v->model.inputs; j++)
+        h = cr_hash32(h, cr_bits_of_float(v->input.scale[j]));
+    for (size_t k = 0; k < v->model.outputs; k++) h = cr_hash32(h, (uint32_t)v->model.kind[k]);
+    for (size_t k = 0; k < v->model.outputs; k++)
+        if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
+            h = cr_hash64(cr_hash64(h, cr_bits_of_double(v->model.lo[k])),
+                          cr_bits_of_double(v->model.hi[k]));
+    return h;
+}
+
+certreg_status cr_view_require_in_range(cr_view *v, certreg_error *why)
+{
+    if (!v->first_out_of_range) return CERTREG_OK;
+    return cr_error_set(
+        why, CERTREG_E_OUT_OF_RANGE,
+        "sample %llu was outside the declared range, in the record or in an attack, so "
+        "that no bound holds: declare a range (model.lo, model.hi) that contains all "
+        "outputs, and sample again",
+        (unsigned long long)(v->first_out_of_range - 1));
+}
+
+certreg_status cr_view_require_certifying(cr_view *v, certreg_error *why)
+{
+    const char *flag = cr_view_is_antithetic(v)                ? "CERTREG_PLAN_PAIRS"
+                       : v->plan.flags & CERTREG_PLAN_DEPLOYED ? "CERTREG_PLAN_DEPLOYED"
+                                                               : NULL;
+    if (!flag) return CERTREG_OK;
+    return cr_error_set(
+        why, CERTREG_E_INVALID,
+        "plan.flags has %s, which is for what is served or deployed (certreg_estimator_estimate, "
+        "certreg_estimator_draw): certify with an estimator without it",
+        flag);
+}
+
+certreg_status cr_view_require_input(cr_view *v, certreg_error *why)
+{
+    if (!v->input.is_set)
+        return cr_error_set(why, CERTREG_E_WRONG_STATE,
+                            "there is no input: certreg_estimator_begin has not been called, or "
+                            "its last call failed");
+    return CERTREG_OK;
+}
+
+/* ======== The first evaluation of a record: remembered, compared with later numbers of samples,
+ * and merged on import. In one place, so that the whole guard can be read at once. */
+static const uint64_t max_samples_limit = UINT64_C(1) << 53; /* a double has it exactly */
+
+void cr_query_log_add(cr_record *r, uint64_t first_samples, uint64_t planned_samples,
+                      uint64_t looks_digest)
+{
+    if (r->sample_count > r->pilot)
+        cr_query_log_add_unrecorded(r, first_samples, planned_samples, looks_digest);
+}
+
+void cr_query_log_add_current(cr_record *r, uint64_t looks_digest)
+{
+    cr_query_log_add(r, r->sample_count, r->sample_count, looks_digest);
+}
+
+void cr_query_log_add_unrecorded(cr_record *r, uint64_t first_samples, uint64_t planned_samples,
+                                 uint64_t looks_digest)
+{
+    if (r->query_log.max_samples) return;
+    /* Samples behind a gap may make the record longer than the call requested. */
+    r->query_log = (cr_query_log){
+        .first_samples = first_samples,
+        .planned_samples = planned_samples > first_samples ? planned_samples : first_samples,
+        .max_samples = r->plan.max_samples,
+        .batch = r->model.batch,
+        .looks_digest = looks_digest};
+}
+
+int cr_query_log_allows(cr_view *v, uint64_t samples)
+{
+    const cr_query_log *log = &v->query_log;
+    return !log->max_samples || samples == log->first_samples || samples == log->planned_samples;
+}
+
+certreg_status cr_query_log_refuse(cr_view *v, const char *remedies, uint64_t samples,
+                                   certreg_error *why)
+{
+    const uint64_t first_samples = v->query_log.first_samples;
+    if (!first_samples)
+        return cr_error_set(
+            why, CERTREG_E_WRONG_STATE,
+            "%sbegin with another noise_id: sampling failed before a number of samples "
+            "was fixed, and the failure may have led to the present %llu",
+            remedies, (unsigned long long)samples);
+    return cr_error_set(why, CERTREG_E_WRONG_STATE,
+                        "%sbegin with another noise_id: the record was first evaluated at %llu "
+                        "samples, and the answer may have led to the present %llu",
+                        remedies, (unsigned long long)first_samples, (unsigned long long)samples);
+}
+
+uint64_t cr_query_log_max_samples(cr_view *v)
+{
+    return v->query_log.max_samples ? v->query_log.max_samples : v->plan.max_samples;
+}
+
+uint64_t cr_query_log_batch(cr_view *v)
+{
+    return v->query_log.max_samples ? v->query_log.batch : v->model.batch;
+}
+
+/* ---- two records */
+static int is_consistent(const cr_query_log *log)
+{
+    if (!log->max_samples)
+        return !(log->first_samples | log->planned_samples | log->batch | log->looks_digest);
+    return log->max_samples <= max_samples_limit && log->batch &&
+           log->first_samples <= log->planned_samples && log->planned_samples <= log->max_samples;
+}
+
+static certreg_status check(cr_view *v, const cr_query_log *other, certreg_error *why)
+{
+    const cr_query_log *own = &v->query_log;
+    if (!is_consistent(other))
+        return cr_error_set(why, CERTREG_E_CORRUPT,
+                            "the record is damaged: its numbers of samples contradict each other");
+    if (!own->max_samples || !other->max_samples ||
+        (own->max_samples == other->max_samples && own->batch == other->batch))
+        return CERTREG_OK;
+    return cr_error_set(
+        why, CERTREG_E_MISMATCH,
+        "both records were evaluated, under different plans (max_samples %llu and %llu, batch "
+        "%llu and %llu): import only one of them, or make both under one plan",
+        (unsigned long long)own->max_samples, (unsigned long long)other->max_samples,
+        (unsigned long long)own->batch, (unsigned long long)other->batch);
+}
+
+/* Keeps the numbers of samples that both records have. */
+static void intersect(cr_query_log *own, const cr_query_log *other)
+{
+    const int first_is_common = own->first_samples == other->first_samples ||
+                                own->first_samples == other->planned_samples;
+    const int planned_is_common = own->planned_samples == other->planned_samples ||
+                                  own->planned_samples == other->first_samples;
+    if (!planned_is_common) own->planned_samples = first_is_common ? own->first_samples : 0;
+    if (!first_is_common) own->first_samples = own->planned_samples;
+    if (own->looks_digest != other->looks_digest) own->looks_digest = 0;
+}
+
+certreg_status cr_query_log_merge(cr_record *r, const cr_query_log *other, int write,
+                                  certreg_error *why)
+{
+    const certreg_status status = check(r, other, why);
+    if (status || !write) return status;
+    if (!other->max_samples) return CERTREG_OK;
+    if (r->query_log.max_samples) intersect(&r->query_log, other);
+    else r->query_log = *other;
+    return CERTREG_OK;
+}
+
+/* ======== The record: one float per sample and output. Missing and failed outputs are NaN
+ * patterns of our own, so that the record costs four bytes per output and nothing else. */
 static const uint32_t failed_bits = 0x7fc0fa11u;
 
 float cr_record_failed_value(void)

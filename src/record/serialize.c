@@ -1,7 +1,7 @@
 /* A record as bytes, little-endian: words that identify it, ranges of samples with their recorded
  * values, a checksum. One file has the layout for export and import. */
 #include "base/bytes.h"
-#include "record/query_log.h"
+#include "record/record.h"
 #include "record/record.h"
 #include <math.h>
 #include <string.h>

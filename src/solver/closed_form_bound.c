@@ -1,8 +1,7 @@
 /* Closed-form bounds (theory 2.1). They start and steer a search, and replace a bound that its
  * proof does not confirm. */
-#include "solver/closed_form_bound.h"
+#include "solver/solver.h"
 #include "base/constants.h"
-#include "solver/likelihood_ratio.h"
 #include <float.h>
 #include <math.h>
 

@@ -1,7 +1,126 @@
-/* Newton steps in (lambda, nu, a) with a line search, and the tests that end them. */
-#include "solver/dual_newton.h"
+/* Minimises the dual: the branch of two points, starting points, and Newton's method. */
+#include "base/constants.h"
+#include "solver/solver.h"
+#include "statistics/normal.h"
 #include <math.h>
 
+/* ======== The two-valued worst function from its edges, which are quantiles of the normal
+ * distribution. */
+/* Returns the x beyond which a mass of P(hi) - u lies, from the smaller of P(hi) and P(lo): m may
+ * be one ulp from an end. */
+static double right_edge_of(double b, double B, double u)
+{
+    const double span = B - b;
+    return -b < B ? cr_normal_quantile_sf(-b / span - u) : -cr_normal_quantile_sf(B / span + u);
+}
+
+double cr_two_valued_correlation(double b, double B)
+{
+    return (B - b) * cr_shift_slope(fmin(-b, B) / (B - b));
+}
+
+/* Returns the mass u of the left one of two tails, on which the function is hi; the right one has q
+ * - u. Its correlation / (hi - lo) is pdf(z(q-u)) - pdf(z(u)), which falls from the half-space's at
+ * u = 0 to 0 at u = q/2. The unknown is log u, since u may be as small as a double. */
+static double left_tail_mass(double b, double B, double correlation_per_span)
+{
+    const double q = -b / (B - b);
+    double low = log(q) - 700, high = log(0.5 * q), x = high - 1;
+    for (int i = 0; i < 100; i++) {
+        const double u = exp(x), left_edge = cr_normal_quantile_sf(u),
+                     right_edge = right_edge_of(b, B, u);
+        const double excess =
+            cr_normal_pdf(right_edge) - cr_normal_pdf(left_edge) - correlation_per_span;
+        if (excess > 0) low = x;
+        else high = x;
+        double next = x + excess / (u * (left_edge + right_edge));
+        if (!(next > low && next < high)) next = 0.5 * (low + high);
+        if (fabs(next - x) <= 1e-13 * fabs(x) + 1e-14) return exp(next);
+        x = next;
+    }
+    return exp(0.5 * (low + high));
+}
+
+void cr_two_valued_edges(const cr_problem *problem, double *left_edge, double *right_edge)
+{
+    const double b = problem->b, B = problem->B;
+    const double u = problem->ratio.order > 0 ? left_tail_mass(b, B, problem->correlation / (B - b))
+                                              : 0;
+    *left_edge = u > 0 ? -cr_normal_quantile_sf(u) : -INFINITY;
+    *right_edge = right_edge_of(b, B, u);
+}
+
+cr_multipliers cr_two_valued_solve(const cr_problem *problem)
+{
+    const cr_ratio *ratio = &problem->ratio;
+    double left_edge, right_edge;
+    cr_two_valued_edges(problem, &left_edge, &right_edge);
+    if (ratio->order == 0) return (cr_multipliers){0, cr_ratio_value(ratio, right_edge), 0};
+    const double h = cr_ratio_value(ratio, left_edge);
+    const double slope = (cr_ratio_value(ratio, right_edge) - h) / (right_edge - left_edge);
+    return (cr_multipliers){0, h - slope * left_edge, slope};
+}
+
+/* ======== Shapes of worst functions: unclipped; at an end of the range but for a tail or a dip. */
+/* y = alpha h + c t: exact without a range. */
+static cr_multipliers unclipped_guess(const cr_problem *problem)
+{
+    const double c = problem->ratio.order > 0 ? problem->correlation : 0,
+                 variance = problem->variance;
+    const double alpha = sqrt(fmax(variance - c * c, 1e-8 * variance));
+    return (cr_multipliers){0.5 / alpha, 0, -c / alpha};
+}
+
+/* k = 0, the mean close to an end compared with the deviation: y stands there except for a tail of
+ * known mass and energy. */
+static cr_multipliers tail_guess(const cr_problem *problem, int upper_end)
+{
+    const cr_ratio *ratio = &problem->ratio;
+    const double distance = upper_end ? problem->B : -problem->b,
+                 tail_probability = fmin(0.9, 1.5 * distance * distance /
+                                                  (problem->variance + distance * distance));
+    const double x = (upper_end ? -1 : 1) * cr_normal_quantile_sf(tail_probability),
+                 h = cr_ratio_value(ratio, x), tail = cr_ratio_tail(ratio, x);
+    const double alpha = distance /
+                         (upper_end ? h * cr_normal_cdf(x) + tail : tail - h * cr_normal_sf(x)),
+                 lambda = 0.5 / alpha;
+    return (cr_multipliers){lambda, h - 2 * lambda * (upper_end ? distance : -distance), 0};
+}
+
+/* k = 1, the mean close to the upper end: y stands at B except for one dip around the t that gives
+ * the correlation. The dip is taken for a parabola, so that mass and energy give its depth and
+ * width. (At the lower end v is convex, and the unclipped guess will do.) */
+static cr_multipliers dip_guess(const cr_problem *problem)
+{
+    const cr_ratio *ratio = &problem->ratio;
+    const double B = problem->B, center = -problem->correlation / B;
+    const double depth = fmin(1.25 * (problem->variance + B * B) / B, 1.2 * (B - problem->b));
+    const double width = fmin(1.5, 0.75 * B / (cr_normal_pdf(center) * depth));
+    const double curvature =
+        ratio->r * ratio->r * exp(ratio->r * (center - 0.5 * ratio->r)) / ratio->norm;
+    const double lambda = curvature * width * width / (4 * depth),
+                 slope = cr_ratio_slope(ratio, center);
+    return (cr_multipliers){
+        lambda, cr_ratio_value(ratio, center) - slope * center - 2 * lambda * (B - depth), slope};
+}
+
+cr_multipliers cr_initial_guess(const cr_problem *problem)
+{
+    const double C = problem->variance, b = problem->b, B = problem->B;
+    cr_multipliers guess = unclipped_guess(problem);
+    if (problem->ratio.order > 0) {
+        if (B * B < C) guess = dip_guess(problem);
+    } else if (B * B < 0.3 * C) {
+        guess = tail_guess(problem, 1);
+    } else if (b * b < 0.3 * C) {
+        guess = tail_guess(problem, 0);
+    }
+    const int is_valid = guess.lambda > 0 && isfinite(guess.lambda) && isfinite(guess.nu) &&
+                         isfinite(guess.a);
+    return is_valid ? guess : unclipped_guess(problem);
+}
+
+/* ======== Newton steps in (lambda, nu, a) with a line search, and the tests that end them. */
 #define MAX_STEPS 80
 #define MAX_TRIALS 40
 #define MAX_FINISHING_STEPS 6

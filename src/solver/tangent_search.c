@@ -1,10 +1,145 @@
-/* The supremum over the interval of means: first a search that brackets it between two tangents,
- * then the proof. Only the proof has to be right, since tangents at any two means give a bound. */
-#include "solver/tangent_search.h"
-#include "solver/closed_form_bound.h"
+/* The supremum over the interval of means (theory 3.4): the means that are possible, the search
+ * by tangents, and subsets of the constraints. */
+#include "solver/solver.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+
+/* ======== Excludes means at which gradient_lo is impossible (theory 3.3). Multipliers diverge
+ * there, so a search over the whole interval of means would not do. */
+#define FEASIBLE_MEANS_EVALUATIONS 200
+
+/* Relative, for the roundings of gradient_lo itself and of a tangent's slope. */
+static const double correlation_margin = 1e-11, slope_margin = 1e-9;
+
+/* Returns a proven upper bound of the correlation with t at this mean, and its slope. It is the
+ * worst case as r -> 0, hence concave in the mean. */
+static double max_correlation(const cr_one_sided *rise, double mean, double *slope)
+{
+    cr_one_sided zero_radius = *rise;
+    zero_radius.r = zero_radius.gradient_lo = 0;
+    zero_radius.gradient_hi = INFINITY;
+    cr_fixed_mean_dual solution;
+    cr_verified_value verified;
+    *slope = 0;
+    cr_fixed_mean_solve(&zero_radius, mean, NULL, 1e-12, &solution);
+    if (solution.constant) return 0;
+    cr_verify_dual_value(&solution.problem, solution.correlation_lo, solution.correlation_hi,
+                         &solution.multipliers, &solution.regions, &verified);
+    const double deviation = sqrt(solution.problem.variance) * (1 + correlation_margin);
+    if (verified.unverified || !(verified.value < deviation))
+        return deviation; /* in doubt it has no slope */
+    *slope = verified.mean_slope +
+             copysign(verified.mean_slope_error, verified.mean_slope); /* steeper than it is */
+    return verified.value * (1 + correlation_margin);
+}
+
+/* Returns a mean at which gradient_lo is possible. The maximum of the correlation is concave in the
+ * mean, so the ends come first, then the interior by bisection. NaN: tangents prove that there is
+ * none. In doubt the best mean seen. */
+static double find_feasible_mean(const cr_one_sided *rise)
+{
+    double low = rise->mean_lo, high = rise->mean_hi, slope, best_mean = low,
+           best_correlation = -INFINITY;
+    for (int i = 0; i < 40; i++) {
+        const double mean = i == 0   ? low
+                            : i == 1 ? high
+                                     : 0.5 * (low + high),
+                     correlation = max_correlation(rise, mean, &slope);
+        if (correlation > best_correlation) {
+            best_correlation = correlation;
+            best_mean = mean;
+        }
+        if (correlation >= rise->gradient_lo) return mean;
+        if (!cr_budget_left(rise->budget)) break;
+        if (slope == 0 && i < 2) continue;   /* next to an end of the range: no tangent */
+        if (slope == 0 && low < high) break; /* nor a double in between */
+        if (correlation + fmax(slope * (high - mean), slope * (low - mean)) <
+            rise->gradient_lo * (1 - correlation_margin))
+            return NAN;
+        if (slope > 0) low = mean;
+        else high = mean;
+        if (!(low < high)) break;
+    }
+    return best_mean;
+}
+
+/* Moves an end inwards as long as it is not feasible. The tangent lies above, so the mean at which
+ * it meets gradient_lo is still not feasible, or just at the edge. If the tangent is vertical (at
+ * an end of the range) or misses, bisection replaces it. */
+static double shrink_to_feasible(const cr_one_sided *rise, double infeasible, double feasible)
+{
+    double slope, unused;
+    for (int i = 0; i < 60 && cr_budget_left(rise->budget) &&
+                    fabs(feasible - infeasible) > 1e-13 * (fabs(feasible) + fabs(infeasible));
+         i++) {
+        const double correlation = max_correlation(rise, infeasible, &slope),
+                     step = slope != 0
+                                ? (rise->gradient_lo - correlation) / slope * (1 - slope_margin)
+                                : INFINITY;
+        /* Rounding must not lead beyond the edge. */
+        const double next = nextafter(infeasible + step, infeasible);
+        if (correlation >= rise->gradient_lo || fabs(step) <= 1e-12 * fabs(feasible - infeasible))
+            return infeasible;
+        if (fmin(infeasible, feasible) < next && next < fmax(infeasible, feasible)) {
+            infeasible = next;
+        } else {
+            const double middle = 0.5 * (feasible + infeasible);
+            if (max_correlation(rise, middle, &unused) >= rise->gradient_lo) feasible = middle;
+            else infeasible = middle;
+        }
+    }
+    return infeasible;
+}
+
+/* Narrows the means to the ones that `constraints` allow with gradient_lo. Returns 0 for none. */
+static int restrict_means(cr_one_sided *rise, const cr_one_sided *constraints)
+{
+    cr_one_sided restricted = *constraints;
+    restricted.mean_lo = rise->mean_lo;
+    restricted.mean_hi = rise->mean_hi;
+    const int outer_limit = cr_budget_narrow(rise->budget, FEASIBLE_MEANS_EVALUATIONS);
+    const double feasible = find_feasible_mean(&restricted);
+    const double low = isnan(feasible) ? feasible
+                                       : shrink_to_feasible(&restricted, rise->mean_lo, feasible),
+                 high = isnan(feasible) ? feasible
+                                        : shrink_to_feasible(&restricted, rise->mean_hi, feasible);
+    rise->budget->limit = outer_limit;
+    if (isnan(feasible)) return 0;
+    rise->low_end_is_feasible_limit |= low > rise->mean_lo;
+    rise->high_end_is_feasible_limit |= high < rise->mean_hi;
+    rise->mean_lo = low;
+    rise->mean_hi = high;
+    return 1;
+}
+
+int cr_feasible_means(cr_one_sided *rise)
+{
+    const double deviation = sqrt(cr_one_sided_min_variance(rise)),
+                 range_distance =
+                     fmin(rise->mean_lo - rise->range_lo, rise->range_hi - rise->mean_hi);
+    const int bounded = rise->range_lo > -INFINITY && rise->range_hi < INFINITY;
+    if (rise->gradient_lo <= 0) return 1;
+    if (rise->range_lo == -INFINITY && rise->range_hi == INFINITY)
+        return rise->gradient_lo <= sqrt(cr_one_sided_max_variance(rise)) * (1 + 1e-12);
+    if (deviation == INFINITY && !bounded) return 1;
+    /* A sufficient test, which decides all but odd cases: clip(t), scaled to this variance, lies
+     * within the range at every mean of the interval. */
+    if (deviation > 0 && deviation < INFINITY &&
+        rise->gradient_lo <= deviation * erf(range_distance / deviation * 0.7071))
+        return 1;
+    /* First by the range alone: that is fast, and comes nearly as far if it matters most. */
+    cr_one_sided range_only = *rise;
+    range_only.variance = range_only.moment = INFINITY;
+    if (bounded && deviation < INFINITY && !restrict_means(rise, &range_only)) return 0;
+    return restrict_means(rise, rise);
+}
+
+/* ======== The supremum over the interval of means: first a search that brackets it between two
+ * tangents, then the proof. Only the proof has to be right, since tangents at any two means give
+ * a bound. */
+#define CR_SEARCH_EVALUATIONS 500 /* at most, for a search */
+#define CR_MEAN_EVALUATIONS 120   /* and for one mean of it */
 
 #define MAX_VISITS 60
 /* Error allowed, in units of min_gain * width of the interval. */
@@ -351,4 +486,90 @@ double cr_tangent_bound(const cr_one_sided *rise, double weight, cr_tangent_pair
 {
     cr_tangent_search(rise, weight, CR_FINAL_GAIN, tangents);
     return cr_tangent_verify(rise, weight, tangents);
+}
+
+/* ======== The order in which subsets of constraints are tried, and the evaluations that each
+ * may spend. */
+/* Mean and range are in every subset, since they only limit the search. The closed forms, which
+ * need no range, are always used. */
+enum { VARIANCE = 1, GRADIENT = 2, MOMENT = 4, SUBSETS = 8 };
+
+static int active_constraints(const cr_one_sided *rise)
+{
+    const int gradient = rise->gradient_lo > 0 ||
+                         rise->gradient_hi < sqrt(cr_one_sided_max_variance(rise));
+    int active = gradient ? GRADIENT : 0;
+    if (rise->variance < INFINITY) active |= VARIANCE;
+    if (rise->moment < INFINITY) active |= MOMENT;
+    return active;
+}
+
+static cr_one_sided restrict_to(const cr_one_sided *rise, int subset)
+{
+    cr_one_sided restricted = *rise;
+    if (!(subset & VARIANCE)) restricted.variance = INFINITY;
+    if (!(subset & MOMENT)) restricted.moment = INFINITY;
+    if (!(subset & GRADIENT)) {
+        restricted.gradient_lo = 0;
+        restricted.gradient_hi = INFINITY;
+    }
+    restricted.low_end_is_feasible_limit = restricted.high_end_is_feasible_limit = 0;
+    return restricted;
+}
+
+/* Solves with this subset, by half of the remaining budget, so that the next one has some. */
+static void solve_subset(cr_constraint_subsets *subsets, int subset)
+{
+    cr_evaluation_budget *budget = subsets->rise->budget;
+    if (subsets->is_tight[subset]) return;
+    const cr_one_sided restricted =
+        subset == subsets->all_constraints ? *subsets->rise : restrict_to(subsets->rise, subset);
+    const int outer_limit = cr_budget_narrow(budget, (budget->limit - budget->used) / 2);
+    const int tight = subsets->solve(subsets->context, &restricted);
+    for (int contained = 0; contained < SUBSETS; contained++)
+        if (!(contained & ~subset)) subsets->is_tight[contained] |= tight;
+    budget->limit = outer_limit;
+}
+
+static int constraint_count(int subset)
+{
+    return (subset & 1) + (subset >> 1 & 1) + (subset >> 2);
+}
+
+/* Solves with the proper subsets, the largest first. */
+static void solve_proper_subsets(cr_constraint_subsets *subsets)
+{
+    for (int size = constraint_count(subsets->all_constraints) - 1; size >= 0; size--)
+        for (int subset = 0; subset < SUBSETS; subset++)
+            if (!(subset & ~subsets->all_constraints) && constraint_count(subset) == size)
+                solve_subset(subsets, subset);
+}
+
+cr_constraint_subsets cr_constraint_subsets_make(const cr_one_sided *rise, cr_subset_solver *solve,
+                                                 void *context)
+{
+    return (cr_constraint_subsets){.rise = rise,
+                                   .solve = solve,
+                                   .context = context,
+                                   .all_constraints = active_constraints(rise)};
+}
+
+void cr_constraint_subsets_solve(cr_constraint_subsets *subsets, int count,
+                                 cr_evaluation_budget *budget)
+{
+    int unsolved = 0;
+    for (int i = 0; i < count; i++) {
+        budget->exhausted = 0;
+        solve_subset(subsets + i, subsets[i].all_constraints);
+        const int loose = !subsets[i].is_tight[subsets[i].all_constraints];
+        unsolved += loose;
+        budget->loose += loose || budget->exhausted;
+    }
+    for (int i = 0; i < count; i++) {
+        if (subsets[i].is_tight[subsets[i].all_constraints]) continue;
+        const int evaluations = (budget->limit - budget->used) / (unsolved > 1 ? unsolved-- : 1);
+        const int outer_limit = cr_budget_narrow(budget, evaluations);
+        solve_proper_subsets(subsets + i);
+        budget->limit = outer_limit;
+    }
 }

@@ -3,6 +3,7 @@
 #ifndef CR_STATISTICS_BETTING_BOUNDS_H
 #define CR_STATISTICS_BETTING_BOUNDS_H
 #include "base/deadline.h"
+#include <math.h>
 #include <stddef.h>
 
 typedef struct cr_running_moments { /* sums over values, each as a fraction of the range */
@@ -39,5 +40,38 @@ double cr_betting_lower(const cr_betting_problem *, double alpha, int anytime);
  * no guarantee. */
 double cr_betting_expected_upper(const cr_betting_problem *, double alpha, int anytime);
 double cr_betting_expected_lower(const cr_betting_problem *, double alpha, int anytime);
+
+/* ---- One pass of bets over the values: the wealth of a bettor, a test martingale, against each
+ * of a few means (theory 6.5). */
+#define CR_WEALTH_LANES 4 /* means that are tried side by side */
+#define CR_STAKE_CHORDS 192
+
+/* g(x) = intercept + slope x between knots, a concave function through points of pdf(quantile(x))
+ * for x <= 1/2; g(x) = g(1 - x). */
+typedef struct cr_stake_function {
+    double intercept[CR_STAKE_CHORDS], slope[CR_STAKE_CHORDS];
+    int fine, count;
+} cr_stake_function;
+
+typedef struct cr_wealth {
+    const cr_betting_problem *bet;
+    double alpha;
+    int anytime;
+    int mirrored; /* values are measured from the upper end of the range */
+    cr_stake_function stakes;
+} cr_wealth;
+
+typedef struct cr_candidate_means {
+    double mean[CR_WEALTH_LANES]; /* in (0, 1): fractions of the range from its lower end, or
+                                      mirrored */
+    int rejected[CR_WEALTH_LANES];
+} cr_candidate_means;
+
+/* Sets up bets at level alpha in (0, 1). Keeps the pointer to the bet. */
+void cr_wealth_init(cr_wealth *, const cr_betting_problem *, double alpha, int anytime,
+                    int mirrored);
+/* Sets rejected[k] to 1 if "the mean is mean[k], or more" is rejected. Then every mean is rejected
+ * that exceeds mean[k] by the gap of betting_bounds.c. */
+void cr_wealth_test(const cr_wealth *, cr_candidate_means *);
 
 #endif

@@ -1,6 +1,6 @@
 /* The whole distribution of a score (theory 6.9): slopes of H from the pilot's scores, and the
- * bound after a shift that follows from the mean of H. bounds/finite_sample.c bounds the mean of H
- * by betting, and certify/bound_selection.c decides which conditions use H. */
+ * bound after a shift that follows from the mean of H. bounds/mean_bounds.c bounds the mean of H
+ * by betting, and certify/evaluate.c decides which conditions use H. */
 #include "statistics/distribution_bound.h"
 #include "statistics/normal.h"
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef CR_STATISTICS_DISTRIBUTION_BOUND_H
 #define CR_STATISTICS_DISTRIBUTION_BOUND_H
 #include "statistics/betting_bounds.h"
-#include "statistics/score_samples.h"
+#include "statistics/score.h"
 
 enum { CR_HISTOGRAM_CELLS = 64, CR_HISTOGRAM_FOLDS = 5 };
 

@@ -3,7 +3,7 @@
  * probability at most alpha. A union bound over the looks replaces this if there are too many
  * paths. */
 #include "statistics/group_sequential.h"
-#include "statistics/incomplete_beta.h"
+#include "statistics/binomial.h"
 #include "statistics/binomial.h"
 #include <math.h>
 #include <string.h>

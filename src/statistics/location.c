@@ -1,11 +1,126 @@
-/* Locations in passes over the recorded outputs: order statistics by the selection of
- * order_statistics.c, sums, and roots of summed scores. The search for a root relies on a sign only
- * if rounding cannot have changed it. */
+/* Location of recorded outputs without scratch memory: order statistics, locations, and the
+ * prediction from a pilot. */
 #include "statistics/location.h"
+#include "base/bytes.h"
 #include "base/constants.h"
-#include "statistics/order_statistics.h"
 #include <math.h>
+#include <stdint.h>
 
+/* ======== Order statistics without memory: selection by radix in passes over values that stay
+ * in place, by rank or by weight, and a heap sort, because qsort may allocate. */
+/* Unsigned integers in the order of the doubles. */
+static uint64_t key_of(double value)
+{
+    const uint64_t bits = cr_bits_of_double(value);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static double value_of(uint64_t key)
+{
+    return cr_double_of_bits(key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key);
+}
+
+/* ---- heap sort */
+static void sift(double *values, size_t parent, size_t count)
+{
+    const double value = values[parent];
+    for (size_t child; (child = 2 * parent + 1) < count; parent = child) {
+        if (child + 1 < count && values[child + 1] > values[child]) child++;
+        if (!(values[child] > value)) break;
+        values[parent] = values[child];
+    }
+    values[parent] = value;
+}
+
+static void make_heap(double *values, size_t count)
+{
+    for (size_t i = count / 2; i-- > 0;) sift(values, i, count);
+}
+
+void cr_order_sort(double *values, size_t count)
+{
+    make_heap(values, count);
+    for (size_t last = count; last-- > 1;) {
+        const double max_value = values[0];
+        values[0] = values[last];
+        values[last] = max_value;
+        sift(values, 0, last);
+    }
+}
+
+/* ---- selection */
+enum { SMALL_COUNT = 128 };
+
+/* Returns 1 if the bits of the value's key from `shift` on equal the prefix; 0 for NaN. */
+static int has_prefix(double value, uint64_t prefix, int shift)
+{
+    return !isnan(value) && (shift == 64 || (key_of(value) ^ prefix) >> shift == 0);
+}
+
+/* Selects among a small number of values that have these bits. */
+static double select_small(const cr_indexed_values *values, uint64_t prefix, int shift, size_t rank)
+{
+    double candidates[SMALL_COUNT];
+    size_t count = 0;
+    for (size_t i = 0;
+         i < values->count && count < SMALL_COUNT && !cr_deadline_ends(values->deadline, i); i++) {
+        candidates[count] = values->value(values->context, i) + 0.0; /* -0 counts as 0 */
+        if (has_prefix(candidates[count], prefix, shift)) count++;
+    }
+    if (rank >= count) return NAN;
+    make_heap(candidates, count);
+    while (count - 1 > rank) {
+        candidates[0] = candidates[--count];
+        sift(candidates, 0, count);
+    }
+    return candidates[0];
+}
+
+/* Radix selection: byte by byte from the top, counts the values that have the bytes found so far
+ * and steps into the right bucket, until few values are left. */
+double cr_order_select(const cr_indexed_values *values, size_t rank)
+{
+    uint64_t prefix = 0;
+    size_t remaining = values->count;
+    int shift = 64;
+    while (remaining > SMALL_COUNT && shift > 0) {
+        size_t bucket[256] = {0}, byte = 0;
+        for (size_t i = 0; i < values->count && !cr_deadline_ends(values->deadline, i); i++) {
+            const double value = values->value(values->context, i) + 0.0;
+            if (has_prefix(value, prefix, shift)) bucket[key_of(value) >> (shift - 8) & 255]++;
+        }
+        for (; byte < 256 && rank >= bucket[byte]; byte++) rank -= bucket[byte];
+        if (byte == 256) return NAN;
+        shift -= 8;
+        remaining = bucket[byte];
+        prefix |= (uint64_t)byte << shift;
+    }
+    return remaining > SMALL_COUNT ? value_of(prefix) : select_small(values, prefix, shift, rank);
+}
+
+/* Radix selection from above, with weights in place of counts. */
+double cr_order_weighted_threshold(const cr_indexed_values *values,
+                                   double (*weight)(const void *of, size_t i), double budget)
+{
+    uint64_t prefix = 0;
+    double above = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        double bucket[256] = {0};
+        int byte = 255;
+        for (size_t i = 0; i < values->count; i++) {
+            const uint64_t key = key_of(values->value(values->context, i) + 0.0);
+            if (shift == 56 || (key ^ prefix) >> (shift + 8) == 0)
+                bucket[key >> shift & 255] += weight(values->context, i);
+        }
+        for (; byte > 0 && above + bucket[byte] <= budget; byte--) above += bucket[byte];
+        prefix |= (uint64_t)byte << shift;
+    }
+    return value_of(prefix);
+}
+
+/* ======== Locations in passes over the recorded outputs: order statistics by the selection
+ * above, sums, and roots of summed scores. The search for a root relies on a sign only
+ * if rounding cannot have changed it. */
 #define MAX_BISECTIONS 48 /* of a bracket */
 #define MAX_SECANTS 24
 #define LONG_RANGE 0x1p20 /* widths: the halvings of a shorter one end within 2^-28 widths */
@@ -272,4 +387,90 @@ double cr_location_circular_mean(const cr_values *values)
     }
     if (cosines == 0 && sines == 0) return NAN;
     return atan2(sines, cosines) / CR_TWO_PI * values->period;
+}
+
+/* ======== The size of the pilot, and the prediction from it by a soft count of the outputs
+ * beyond the tolerance (theory 5.2, 6.3). The sample median would balance the middle of the
+ * outputs, but the radius depends on their tails. */
+#define PILOT_FRACTION 0.15
+#define HALF_FRACTION_SAMPLES 20.0 /* of this number of samples, half of the fraction */
+#define SHRINKAGE 5.0              /* f(z) weighs as much as this number of pilot samples */
+#define DEAD_ZONE_SLOPE 0.05       /* keeps the root unique inside the dead zone */
+#define SMALL_SAMPLE_COUNT 1000u   /* up to here the wide ramp is better */
+
+size_t cr_pilot_samples(size_t max_samples, size_t blocks)
+{
+    if (max_samples < 2) return 0;
+    const double samples = (double)max_samples,
+                 target = PILOT_FRACTION * samples * (samples / (samples + HALF_FRACTION_SAMPLES));
+    const size_t rounded = target < 1 ? 1 : (size_t)(target + 0.5);
+    if (blocks == 0 || max_samples / 4 < blocks) return rounded;
+    /* The smallest pilot that leaves whole blocks. */
+    const size_t min_pilot = (max_samples - 1) % blocks + 1;
+    if (rounded <= min_pilot) return min_pilot;
+    /* The nearest of least, least + blocks, ...; not one that is far too small to predict. */
+    const size_t nearest = min_pilot + (rounded - min_pilot + blocks / 2) / blocks * blocks;
+    return nearest < rounded / 2 ? rounded : nearest;
+}
+
+typedef struct dead_zone {
+    double tolerance, softness;
+} dead_zone;
+
+/* Softly counts the values beyond theta +- tolerance, since only they limit the radius. */
+static void dead_zone_score(double t[CR_LOCATION_CHUNK], const void *setting)
+{
+    const dead_zone zone = *(const dead_zone *)setting;
+    for (int k = 0; k < CR_LOCATION_CHUNK; k++) {
+        const double a = fabs(t[k]) / zone.tolerance, h = zone.softness,
+                     ramp = (a - 1 + h) / (2 * h), ramp_below_1 = ramp < 1 ? ramp : 1;
+        t[k] = copysign((ramp_below_1 > 0 ? ramp_below_1 : 0) + DEAD_ZONE_SLOPE * (a < 1 ? a : 1),
+                        t[k]);
+    }
+}
+
+double cr_pilot_location(const cr_values *pilot, double tolerance, double softness)
+{
+    const dead_zone zone = {tolerance, softness};
+    const double center = pilot->period > 0 ? 0 : pilot->origin;
+    return cr_location_root(pilot, dead_zone_score, &zone, center - 2 * tolerance,
+                            center + 2 * tolerance);
+}
+
+/* Center of the search if f(z) is unknown: the median; for angles, with the circle cut opposite to
+ * the circular mean. */
+static double robust_origin(cr_values pilot)
+{
+    if (!(pilot.period > 0)) return cr_location_median(&pilot);
+    pilot.origin = cr_location_circular_mean(&pilot);
+    if (isnan(pilot.origin)) pilot.origin = 0;
+    return pilot.origin + cr_location_median(&pilot);
+}
+
+/* Returns the signed offset from the origin of the root near it. */
+static double offset_from(double origin, cr_values pilot, double tolerance, double softness)
+{
+    pilot.origin = origin;
+    const double location = cr_pilot_location(&pilot, tolerance, softness);
+    return pilot.period > 0 ? location : location - origin;
+}
+
+double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t total_samples,
+                           double noise_free)
+{
+    const size_t valid_count = cr_location_count(pilot);
+    const double softness = total_samples <= SMALL_SAMPLE_COUNT ? 0.5 : 0.25;
+    double origin = isfinite(noise_free) ? noise_free : NAN, offset = 0;
+    if (valid_count > 0 && tolerance > 0) {
+        const double weight = (double)valid_count / ((double)valid_count + SHRINKAGE);
+        offset = weight * offset_from(origin, *pilot, tolerance, softness);
+        /* An end of the bracket is no root: f(z) is far from the noisy outputs. */
+        if (isnan(origin) || !(fabs(offset / weight) < 2 * tolerance * (1 - CR_ROUNDING_MARGIN))) {
+            origin = robust_origin(*pilot);
+            offset = offset_from(origin, *pilot, tolerance, softness);
+        }
+    }
+    const double prediction = origin + offset;
+    return pilot->period > 0 && isfinite(prediction) ? remainder(prediction, pilot->period)
+                                                     : prediction;
 }

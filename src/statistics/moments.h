@@ -3,7 +3,8 @@
 #ifndef CR_STATISTICS_MOMENTS_H
 #define CR_STATISTICS_MOMENTS_H
 #include "certreg/solver.h"
-#include "statistics/score_samples.h"
+#include "statistics/score.h"
+#include <stddef.h>
 #include <stdint.h>
 
 #define CR_MOMENTS_ORDER 6
@@ -35,18 +36,8 @@ double cr_moments_fourth(const cr_moments *moments);
 /* Skewness of u and of (u - mean)^2; 0 if all values are equal. */
 double cr_moments_skewness(const cr_moments *moments);
 double cr_moments_square_skewness(const cr_moments *moments);
-/* Bound of the rounding of the second moment and of the variance. */
-double cr_moments_rounding_error(const cr_moments *moments);
 
 enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
-
-/* A sample shows only part of the skewness that its tails cause, and a smaller part of higher
- * powers. So the sample skewness is multiplied by the first factor for a mean of outputs, and by
- * the second for means of their squares or products with the noise. Chosen by simulation so that no
- * distribution from linear to log-normal missed more often than nominal (tests/cover_moments.c,
- * cover_gradient_ustatistic.c); for light tails a bound is one or two per cent wider. */
-#define CR_SKEWNESS_FACTOR_MEAN 1.25
-#define CR_SKEWNESS_FACTOR_SQUARE 2.0
 
 /* Returns the upper end of an interval of a mean, in standard errors: Hall's monotone
  * transformation of the studentised mean, which takes out its skewness, and at least the normal
@@ -71,5 +62,62 @@ int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double ran
 /* Returns the maximum variance of values in [range_lo, range_hi] with a mean in [mean_lo, mean_hi]:
  * max (hi - m)(m - lo). Infinite if an end of the range is. */
 double cr_moments_max_variance(double range_lo, double range_hi, double mean_lo, double mean_hi);
+
+/* ---- Interval of the scaled gradient norm kappa from block means of (u - c) e, by a U-statistic
+ * (theory 5.1, asymptotic). */
+/* Statistics of the B x B Gram matrix of block means, with their names in theory 5.1. */
+typedef struct cr_gradient_statistics {
+    size_t blocks;     /* B */
+    double square;     /* U: unbiased for kappa^2, may be negative */
+    double projection; /* zeta >= 0: variance of the linear part, which adds 4 zeta/B to Var U */
+    double degenerate; /* D2 = 2 t2/(B (B - 1)): the degenerate part, largest in high dimension */
+    double energy;     /* t2 >= 0: squared Frobenius norm of the covariance of a block mean */
+    double self;       /* mean of the diagonal: kappa^2 + d times the variance of a coordinate */
+    double skewness;   /* of the projections of block means on the sum of all other block means */
+} cr_gradient_statistics;
+
+/* Sets the statistics of a symmetric Gram matrix, row-major. All are NaN if blocks < 4 or a sum
+ * overflows. */
+void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient_statistics *estimate);
+
+/* Returns an end of the interval of kappa, in the unit of the score; tail: probability of a miss at
+ * this end, in (0, 1/2]. dimension: active features. kurtosis: E(u-c)^4/(E(u-c)^2)^2 of the
+ * weights, which tightens the upper end in high dimension; INFINITY: unknown. The trivial end, 0 or
+ * INFINITY, if tail is 0 or the statistics are NaN. */
+double cr_gradient_lower(const cr_gradient_statistics *, double tail);
+double cr_gradient_upper(const cr_gradient_statistics *, double dimension, double kurtosis,
+                         double tail);
+
+/* ---- Intervals of the paper's method, after Zhang and Frank (ICML 2026): uncentered all-pairs
+ * estimate of kappa^2 with the plug-in variance, the mean taken as a point. For comparison only;
+ * theory 5.1 has better ones. */
+/* Sums over outputs y times noise e of active features. */
+typedef struct cr_paper_sums {
+    uint64_t count;
+    double norm_squared; /* ||sum y e||^2 */
+    double self;         /* sum y^2 ||e||^2 */
+    double square;       /* sum (y e.g)^2 with g = sum y e / n; the mean of y e.g is ||g||^2 */
+} cr_paper_sums;
+
+/* Returns the sums of these samples, from norm = ||sum y e||, dots[i] = e_i . g/||g|| and norms[i]
+ * = ||e_i||^2. */
+cr_paper_sums cr_paper_sums_of(const cr_samples *, double norm, const double *dots,
+                               const double *norms);
+
+/* Returns the estimate of kappa^2, which may be negative. */
+double cr_paper_gradient_square(const cr_paper_sums *paper);
+/* Returns the variance of this estimate by the paper's formula: 4/n times the sample variance of
+ * the projections y e.g. */
+double cr_paper_square_variance(const cr_paper_sums *paper);
+
+/* Sets mean and variance, and the gradient norm unless paper is NULL, by the paper's formulas, with
+ * the misprint under its root corrected: sqrt((m4 - S^4)/n). Its intervals are two-sided: of
+ * variance and gradient norm at alpha/2 each, or of the variance alone at alpha. Only the upper end
+ * of the variance is used, so a part of alpha stays unspent. The mean is a point and has no share,
+ * which is one reason why the stated confidence is not reached (theory 10). Adds the constraints
+ * MEAN, VARIANCE and GRADIENT, and RANGE if an end is finite. @return CR_MOMENTS_ABSTAINED, with
+ * trivial values, if all outputs are equal, or paper and moments have different counts. */
+int cr_paper_bounds(const cr_paper_sums *paper, const cr_moments *moments, double range_lo,
+                    double range_hi, double alpha, certreg_bounds *bounds);
 
 #endif

@@ -2,6 +2,6 @@
 #include "avx512/kernels.h"
 #include "backend/simd_avx512.h"
 /* after the lanes */
-#include "backend/cpu_table.h"
+#include "backend/cpu_kernels.h"
 
 CR_CPU_TABLE(emulated_avx512_kernels, "emulated avx512")

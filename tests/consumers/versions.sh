@@ -33,7 +33,7 @@ make_next() {
         grow question && grow certificate &&
         echo "uint32_t certreg_next(void) { return $later; }" >>"$source/src/base/status_text.c" &&
         echo 'CERTREG_NEXT { global: certreg_next; } CERTREG_0;' >>"$source/src/certreg.map" &&
-        change src/backend/blas.h 's/\(#define CR_BLAS_API\) .*/\1 1000u/' &&
+        change src/backend/backend.h 's/\(#define CR_BLAS_API\) .*/\1 1000u/' &&
         change src/backend/backend.h 's/\(#define CR_BACKEND_API\) .*/\1 1000u/' &&
         make -s -j2 -C "$source" "${quickly[@]}"
 }

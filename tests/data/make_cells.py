@@ -138,7 +138,7 @@ def sums_of(number, row):
 
 
 # ---- tails, and what lies next to the middle between two points
-FLOAT_FIRST, FLOAT_END = 0x40000, 0xFFFF0000  # words of which float has normals (box_muller.h)
+FLOAT_FIRST, FLOAT_END = 0x40000, 0xFFFF0000  # words of which float has normals (grid_rounding.h)
 
 
 def rare_words():

@@ -3,7 +3,7 @@
 #ifndef FUZZ_QUESTIONS_H
 #define FUZZ_QUESTIONS_H
 #include "fuzz/api.h"
-#include "question/registry.h"
+#include "question/question.h"
 #include "support/structs.h"
 #include <certreg/question.h>
 #include <certreg/sampling.h>

@@ -4,7 +4,6 @@
  * to two questions compare. */
 #include "fuzz/problem.h"
 #include "solver/solver.h"
-#include "solver/worst_case.h"
 #include "support/function_moments.h"
 #include <certreg/worst_function.h>
 

@@ -1,5 +1,5 @@
 #include "misses/setting.h"
-#include "question/registry.h"
+#include "question/question.h"
 #include <certreg/question.h>
 #include <math.h>
 #include <stdio.h>

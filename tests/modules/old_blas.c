@@ -1,5 +1,5 @@
 /* A BLAS module of another version: its table is of no use to this library. */
-#include "backend/blas.h"
+#include "backend/backend.h"
 
 __attribute__((visibility("default"))) const cr_blas *certreg_module_blas(void)
 {

@@ -1,5 +1,5 @@
 /* A backend module of another version of the library that does not say so when asked. */
-#include "backend/module_loader.h"
+#include "backend/backend.h"
 
 __attribute__((visibility("default"))) certreg_status certreg_module_open(
     uint32_t api, int32_t device, void *stream, certreg_error *why, certreg_backend **out);

@@ -4,7 +4,7 @@
 #include "backend/cpu.h"
 #include "base/bytes.h"
 #include "platforms/platform.h"
-#include "record/record_view.h"
+#include "record/record.h"
 #include "support/test_numbers.h"
 #include <certreg/backend.h>
 #include <certreg/question.h>

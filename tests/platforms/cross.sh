@@ -59,7 +59,7 @@ careless() {
     # shellcheck disable=SC2086
     x86_64-w64-mingw32-gcc $flags src/base/{libm_check,error,fp_environment}.c -x c - \
         -o "$made/careless.exe" <<'END' && text_of "$made/careless.exe" | grep 'expm1 errs by'
-#include "base/libm_check.h"
+#include "base/handle.h"
 #include <stdio.h>
 int main(void)
 {

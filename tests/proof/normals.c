@@ -1,4 +1,4 @@
-/* How far the float normals (box_muller.h) are from the exact ones that their words stand for:
+/* How far the float normals (grid_rounding.h) are from the exact ones that their words stand for:
  * bounds from all 2^32 words of the radius and all 2^32 of the angle. Theory 0 uses them;
  * normals.txt keeps them.
  *

@@ -2,7 +2,7 @@
 #include LANES
 #include <string.h>
 /* after the lanes */
-#include "backend/box_muller.h"
+#include "backend/grid_rounding.h"
 #include "words.h"
 
 static vu row_of(uint32_t first, uint32_t step)

@@ -1,4 +1,4 @@
-/* The functions of box_muller.h on arrays of words, by every kind of lanes. */
+/* The functions of grid_rounding.h on arrays of words, by every kind of lanes. */
 #ifndef TESTS_PROOF_WORDS_H
 #define TESTS_PROOF_WORDS_H
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * questions. */
 #ifndef SUPPORT_NAMES_H
 #define SUPPORT_NAMES_H
-#include "question/registry.h"
+#include "question/question.h"
 
 enum { /* statistics */
        MEDIAN = CERTREG_STATISTIC_MEDIAN,

@@ -2,7 +2,7 @@
  * are sets of intervals along one input. */
 #ifndef SUPPORT_PAIR_EVENTS_H
 #define SUPPORT_PAIR_EVENTS_H
-#include "statistics/antithetic.h"
+#include "statistics/serving.h"
 #include "support/suite.h"
 
 static inline double above(double x)

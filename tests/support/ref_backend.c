@@ -2,7 +2,7 @@
 #include "support/philox_block.h"
 #include "backend/simd_scalar.h"
 /* after the lanes */
-#include "backend/box_muller.h"
+#include "backend/grid_rounding.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

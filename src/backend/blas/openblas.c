@@ -1,7 +1,7 @@
 /* The BLAS module: the calls of BLAS and LAPACK (theory 13). In a product, OpenBLAS allocates
  * memory, keeps a part of it, and reports no failure; it uses the number of threads that the
  * program has set. LAPACK gets its work space from the caller. */
-#include "backend/blas.h"
+#include "backend/backend.h"
 #ifdef __has_include
 #if !__has_include(<cblas.h>) || !__has_include(<lapacke.h>)
 #error "OpenBLAS and LAPACKE are missing: make deps installs them, make BLAS=0 builds without them"
