@@ -43,6 +43,7 @@ static void format_in_c_locale(char *out, size_t capacity, const char *format, v
 }
 #endif
 
+#undef cr_error_set /* that of the analyzer */
 certreg_status cr_error_set(certreg_error *error, certreg_status status, const char *format, ...)
 {
     if (!error) return status;

@@ -264,7 +264,7 @@ static certreg_status add_point(const cr_context *w, certreg_calibration *caller
     cr_view *v = w->record;
     certreg_error *why = w->why;
     certreg_calibration c;
-    cr_score_source source;
+    cr_score_source source = {.count = 0};
     certreg_status status = cr_conformal_read(caller_calibration, &c, why);
     if (!status) status = cr_conformal_check_outputs(v, &c, why);
     if (!status && c.count == c.capacity)

@@ -113,15 +113,15 @@ typedef struct cr_dual_expectations {
 } cr_dual_expectations;
 
 /* Returns the slope of the part of v that is linear in t: v = h - nu - slope * t. */
-static inline double cr_dual_slope(const cr_problem *problem, const cr_multipliers *mult)
+static inline double cr_dual_slope(const cr_problem *p, const cr_multipliers *mult)
 {
-    return problem->ratio.order > 0 ? mult->a : 0;
+    return p->ratio.order > 0 ? mult->a : 0;
 }
 
 /* Returns the multiplier mu of theory 3.1, for k = 1. */
-static inline double cr_dual_multiplier(const cr_problem *problem, const cr_multipliers *mult)
+static inline double cr_dual_multiplier(const cr_problem *p, const cr_multipliers *mult)
 {
-    return problem->ratio.r + problem->ratio.norm * mult->a;
+    return p->ratio.r + p->ratio.norm * mult->a;
 }
 
 /* Finds the edges to within `tolerance`, from the present ones. */

@@ -32,7 +32,7 @@ static int find_function(const char *name, void *function)
     const int code = (int)cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault,
                                                            &query_result);
 #else
-    const int code = (int)cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how);
+    const int code = (int)cudaGetDriverEntryPoint(name, &address, cudaEnableDefault, &query_result);
 #endif
     /* ISO C has no conversion to a function's address. */
     memcpy(function, &address, sizeof address);
@@ -107,7 +107,8 @@ static certreg_status cr_cuda_runtime_status(cr_cuda *self, int code)
     if (!code) return CERTREG_OK;
     self->code = code;
     self->text = cudaGetErrorString((cudaError_t)code);
-    return cr_cuda_status(code);
+    const certreg_status status = cr_cuda_status(code);
+    return status ? status : CERTREG_E_DEVICE_FAILED; /* never success */
 }
 
 /* Does the same for a status of cuBLAS. */
