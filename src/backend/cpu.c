@@ -362,23 +362,18 @@ static int detect_path(void)
 
 /* A constant of the machine, kept since a virtual machine takes microseconds for each cpuid. */
 static _Atomic(int) detected_path = -1;
-
-static int x86_path(void)
-{
-    int path = atomic_load_explicit(&detected_path, memory_order_relaxed);
-    if (path < 0) {
-        path = detect_path();
-        atomic_store_explicit(&detected_path, path, memory_order_relaxed);
-    }
-    return path;
-}
 #endif
 
 const cr_cpu_kernel_table *cr_cpu_path(int path)
 {
     if (path > CR_CPU_MAX_PATH) return NULL;
 #if defined(__x86_64__)
-    if (path > x86_path()) return NULL;
+    int detected = atomic_load_explicit(&detected_path, memory_order_relaxed);
+    if (detected < 0) {
+        detected = detect_path();
+        atomic_store_explicit(&detected_path, detected, memory_order_relaxed);
+    }
+    if (path > detected) return NULL;
     if (path == CR_CPU_AVX512) return cr_cpu_avx512_kernels();
     if (path == CR_CPU_AVX2) return cr_cpu_avx2_kernels();
 #endif
@@ -409,6 +404,10 @@ static certreg_status check(const cpu *self, const cr_noise *noise)
 
 static void run_job(const cpu *self, size_t inputs, size_t count, cr_pool_job job, void *context)
 {
+    if (!self->pool) {
+        job(context, 0, 1);
+        return;
+    }
     const size_t normals = cr_arena_product(inputs, count);
     cr_pool_run(self->pool, cr_pool_useful_threads(self->pool, normals), job, context);
 }

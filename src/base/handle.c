@@ -168,16 +168,6 @@ certreg_status cr_call_guard_leave(cr_call_guard *guard, certreg_status status)
     return status;
 }
 
-void cr_call_guard_out(const cr_call_guard *guard)
-{
-    cr_environment_leave(&guard->saved_environment);
-}
-
-void cr_call_guard_in(cr_call_guard *guard)
-{
-    cr_environment_enter(&guard->saved_environment);
-}
-
 const certreg_error *cr_call_guard_error(const cr_call_guard *guard, const certreg_error *error)
 {
     static const certreg_error running = {

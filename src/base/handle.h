@@ -70,7 +70,8 @@ typedef struct cr_call_guard { /* first member of every handle that has one */
     uint64_t tag;              /* CR_HANDLE_TAG */
     cr_atomic_flag taken;
     int64_t process;          /* that made the handle */
-    fenv_t saved_environment; /* the caller's, during a call */
+    fenv_t saved_environment; /* the caller's, during a call; callbacks have it, and may change it
+                               */
 } cr_call_guard;
 
 /* Initializes the guard of a new handle. */
@@ -84,11 +85,6 @@ int cr_call_guard_is_foreign(const cr_call_guard *);
 certreg_status cr_call_guard_enter(cr_call_guard *, certreg_error *);
 /* Ends a call and returns its status. */
 certreg_status cr_call_guard_leave(cr_call_guard *, certreg_status);
-
-/* Restores the caller's environment before a callback. The handle stays busy. */
-void cr_call_guard_out(const cr_call_guard *);
-/* Saves the environment after a callback, which may have changed it, and sets the default one. */
-void cr_call_guard_in(cr_call_guard *);
 
 /* The error of a handle that another version made. */
 extern const certreg_error cr_handle_foreign_error;

@@ -41,8 +41,7 @@ size_t cr_split_main_count(const cr_conditions *conditions)
 
 /* ======== Bounds without betting: the exact bound of a two-valued score, which certifies the
  * median (theory 6.2), the bound of sparse scores by counting, and the asymptotic bounds of mean
- * and variance (theory 5.1). The formulas are in statistics/binomial.c, binomial.c and
- * moments.c. */
+ * and variance (theory 5.1). The formulas are in statistics/binomial.c and moments.c. */
 /* ---- two-valued scores */
 /* Returns v - (v - min_value) p, rounded down: a lower bound of E u if P(u < v) <= p, u >=
  * min_value. */
@@ -51,24 +50,20 @@ static double mean_from_probability(double v, double min_value, double p)
     return fmax(min_value, nextafter(v - nextafter((v - min_value) * p, INFINITY), -INFINITY));
 }
 
-/* Upper bound of the probability that the score is -1. */
-static double failure_probability_upper(cr_view *v, const cr_conditions *conditions,
-                                        const cr_condition *c, double alpha)
-{
-    if (conditions->question.is_group_sequential)
-        return cr_looks_group_sequential_upper(v, conditions, c);
-    if (conditions->question.method->is_anytime)
-        return cr_looks_anytime_upper(v, conditions, c, alpha);
-    const cr_samples s = cr_split_main_scores(v, conditions, &c->score);
-    uint64_t failures = 0;
-    for (size_t i = 0; cr_samples_has(&s, i); i++) failures += cr_samples_at(&s, i) < 0;
-    return cr_binomial_upper(failures, s.count, alpha);
-}
-
 double cr_mean_bounds_binomial(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                                double alpha, certreg_bounds *b)
 {
-    const double failure_probability = failure_probability_upper(v, conditions, c, alpha);
+    double failure_probability; /* at most, that the score is -1 */
+    if (conditions->question.is_group_sequential)
+        failure_probability = cr_looks_group_sequential_upper(v, conditions, c);
+    else if (conditions->question.method->is_anytime)
+        failure_probability = cr_looks_anytime_upper(v, conditions, c, alpha);
+    else {
+        const cr_samples s = cr_split_main_scores(v, conditions, &c->score);
+        uint64_t failures = 0;
+        for (size_t i = 0; cr_samples_has(&s, i); i++) failures += cr_samples_at(&s, i) < 0;
+        failure_probability = cr_binomial_upper(failures, s.count, alpha);
+    }
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     b->mean_lo = mean_from_probability(1, -1, failure_probability);
     b->mean_hi = 1;

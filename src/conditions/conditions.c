@@ -321,23 +321,6 @@ certreg_status cr_conditions_check_reuse(cr_view *v, const cr_question *q, uint6
         "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was first evaluated");
 }
 
-static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certreg_error *why)
-{
-    const cr_question *q = &conditions->question;
-    const size_t least = cr_conditions_min_samples(v, q);
-    const certreg_status status = cr_view_require_contiguous(v, &conditions->samples, why);
-    if (status) return status;
-    /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
-    conditions->first_main_sample = q->center->includes_pilot ? cr_view_first_noisy(v) : v->pilot;
-    if (conditions->samples >= least)
-        return cr_conditions_check_reuse(v, q, conditions->samples, why);
-    return cr_error_set(
-        why, CERTREG_E_WRONG_STATE,
-        "this question needs at least %zu samples, %zu of them the pilot's: take more "
-        "(total_samples of certify), or set a smaller plan.pilot",
-        least, v->pilot);
-}
-
 /* ---- conditions of a record */
 static int any_failed(cr_view *v, const cr_question *q, size_t samples)
 {
@@ -350,7 +333,18 @@ static int any_failed(cr_view *v, const cr_question *q, size_t samples)
 certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, certreg_error *why)
 {
     const cr_question *q = &conditions->question;
-    const certreg_status status = check_samples(v, conditions, why);
+    const size_t least = cr_conditions_min_samples(v, q);
+    certreg_status status = cr_view_require_contiguous(v, &conditions->samples, why);
+    /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
+    conditions->first_main_sample = q->center->includes_pilot ? cr_view_first_noisy(v) : v->pilot;
+    if (!status && conditions->samples < least)
+        status = cr_error_set(
+            why, CERTREG_E_WRONG_STATE,
+            "this question needs at least %zu samples, %zu of them the pilot's: take more "
+            "(total_samples of certify), or set a smaller plan.pilot",
+            least, v->pilot);
+    if (!status) status = cr_conditions_check_reuse(v, q, conditions->samples, why);
+
     conditions->prediction = NAN;
     if (q->has_directions && q->about_estimate) cr_directions_share_by_spread(v, conditions);
     /* The caller's prediction is reported even if nothing can be certified. */

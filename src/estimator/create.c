@@ -15,11 +15,6 @@
 /* ======== All memory of an estimator: one function lays it out, to count and to carve. Places
  * of all arrays of an estimator, on the host and on a device. A device's arrays are the host's
  * own if the backend uses its memory, which no caller needs to know. */
-#define CR_MIN_BLOCKS 64u /* of a public plan */
-
-/* Floats behind x and y that a model changes if it writes more than it declared. */
-#define CR_GUARD_FLOATS 16u
-
 typedef struct cr_declared_outputs { /* outputs each: the arrays of the model, to be filled */
     int32_t *kind;
     double *lo, *hi; /* declared range; a full turn for angles */
@@ -205,6 +200,8 @@ static certreg_status cr_layout_prepare(certreg_estimator *e)
 
 /* ======== Size, create and destroy, with the checks of model and plan. Nothing else in this
  * room takes memory of the host. */
+#define CR_MIN_BLOCKS 64u /* of a public plan */
+
 #define MIN_STEPS_OF_A_TURN 4096
 
 /* ---- the caller's model and plan: checks and defaults */

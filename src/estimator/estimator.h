@@ -4,6 +4,9 @@
 #include "base/handle.h"
 #include "estimator/context.h"
 
+/* Floats behind x and y that a model changes if it writes more than it declared. */
+#define CR_GUARD_FLOATS 16u
+
 /* Inputs and outputs of the model, in memory of the backend except for `outputs` and `fetched`. */
 typedef struct cr_batch_buffers {
     float *z, *noise_deviation; /* inputs: of the record's input */

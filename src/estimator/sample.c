@@ -8,12 +8,6 @@
 
 /* ======== Entering and leaving calls on an estimator, and the calls that neither sample nor
  * evaluate: a record as bytes, a deadline, a cancel, the last error. */
-/* Seconds on the clock of the estimator. */
-static inline double cr_estimator_now(const certreg_estimator *e)
-{
-    return cr_deadline_now(e->record.deadline);
-}
-
 cr_context cr_estimator_context(certreg_estimator *e)
 {
     return (cr_context){.estimator = e,
@@ -80,7 +74,7 @@ certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double secon
                               "seconds is NaN; give a number, or INFINITY for no deadline");
     else if (isinf(seconds) && seconds > 0) e->clock.expires_at = 0;
     else /* DBL_MIN has passed already, by every clock */
-        e->clock.expires_at = seconds > 0 ? cr_estimator_now(e) + seconds : DBL_MIN;
+        e->clock.expires_at = seconds > 0 ? cr_deadline_now(e->record.deadline) + seconds : DBL_MIN;
     return cr_estimator_leave(e, status);
 }
 
@@ -210,7 +204,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     if (level >= CR_LEVELS)
         return cr_error_set(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",
                             (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
-    const double start = cr_estimator_now(e);
+    const double start = cr_deadline_now(e->record.deadline);
     input->min_sigma = sigma;
     for (size_t j = 0; j < e->record.model.inputs; j++) {
         const double scale = (double)input->scale[j];
@@ -235,7 +229,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     e->record.query_log = (cr_query_log){0};
     e->record.first_failed = e->record.first_out_of_range = 0;
     input->is_set = 1;
-    e->clock.library_seconds = cr_estimator_now(e) - start;
+    e->clock.library_seconds = cr_deadline_now(e->record.deadline) - start;
     return CERTREG_OK;
 }
 
@@ -326,29 +320,15 @@ typedef struct sampling_request {           /* of a call */
 /* Seconds for a batch that records `new_samples` samples, and for the answers. A record that has no
  * answer yet gains nothing by stopping, so the batch alone has to fit. The fastest batch of earlier
  * inputs counts, so that one outlier does not end all later sampling. */
-static double required_seconds(const certreg_estimator *e, size_t new_samples)
+static double required_seconds(const certreg_estimator *e, uint64_t new_samples)
 {
     const double batch = fmax(e->clock.fastest_batch, e->clock.slowest_batch);
     const cr_answer_budget *budget = &e->clock.answer_budget;
     if (!budget->cost || e->record.sample_count < budget->min_samples) return batch;
     if (!cr_answer_cost_known(budget->cost)) return batch + budget->assumed_seconds;
-    const cr_sample_counts n = {(double)(e->record.sample_count + new_samples),
+    const cr_sample_counts n = {(double)e->record.sample_count + (double)new_samples,
                                 (double)e->record.pilot};
     return batch + budget->answers_per_batch * cr_answer_cost_expected(budget->cost, n);
-}
-
-static certreg_status check_interrupt(certreg_estimator *e, size_t new_samples)
-{
-    if (cr_estimator_cancelled(e))
-        return cr_error_set(&e->error, CERTREG_E_CANCELLED,
-                            "cancelled with %zu samples in the record", e->record.sample_count);
-    if (e->clock.expires_at > 0 &&
-        cr_estimator_now(e) + required_seconds(e, new_samples) > e->clock.expires_at)
-        return cr_error_set(
-            &e->error, CERTREG_E_DEADLINE,
-            "the deadline leaves no time for another batch; %zu samples in the record",
-            e->record.sample_count);
-    return CERTREG_OK;
 }
 
 /* Samples 2i and 2i + 1 have the noise of number i. */
@@ -375,19 +355,6 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
         return cr_error_set(&e->error, status, "x is not memory of device %d",
                             (int)e->backend->ops->device);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
-}
-
-/* The model's batch: it was drawn ahead, or is drawn now. */
-static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
-{
-    cr_batch_buffers *buffers = &e->batches;
-    if (!buffers->next_is_drawn || buffers->next_first != first)
-        return draw(e, first, e->record.model.batch, e->batches.x[buffers->current]);
-    const certreg_status status = cr_backend_join(e->backend);
-    if (status) return cr_backend_failed(e->backend, status, "draw noise", &e->error);
-    buffers->current = !buffers->current;
-    buffers->next_is_drawn = 0;
-    return CERTREG_OK;
 }
 
 /* Draws the next batch while the model works, if the backend can do this. */
@@ -440,23 +407,6 @@ static certreg_status void_record(certreg_estimator *e, const char *what, size_t
                         what, rows, rows == 1 ? "" : "s", columns, columns == 1 ? "" : "s");
 }
 
-/* This waits for the model. `rows`: of the call. */
-static certreg_status fetch_outputs(certreg_estimator *e, size_t rows)
-{
-    const cr_batch_buffers *buffers = &e->batches;
-    const certreg_status status = e->backend->ops->fetch(e->backend, buffers->fetched,
-                                                         buffers->guard, buffers->fetched_bytes);
-    const size_t written = buffers->guard_floats + rows * e->record.columns,
-                 rest = buffers->fetched_bytes / sizeof(float) - written;
-    if (!status && is_written(buffers->fetched, buffers->guard_floats))
-        return void_record(e, "inputs", rows);
-    if (!status && is_written(buffers->fetched + written, rest))
-        return void_record(e, "outputs", rows);
-    return status ? cr_backend_failed(e->backend, status,
-                                      "run the model's work or to give its outputs back", &e->error)
-                  : CERTREG_OK;
-}
-
 certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
 {
     b.struct_size = sizeof b;
@@ -466,11 +416,24 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
     b.x = e->batches.x[e->batches.current];
     b.y = e->batches.y;
     b.stream = e->backend->ops->stream(e->backend);
-    cr_call_guard_out(&e->guard);
+    cr_environment_leave(&e->guard.saved_environment); /* the callback has the caller's */
     const int code = e->record.model.eval(e->record.model.user, &b);
-    cr_call_guard_in(&e->guard);
-    const certreg_status status = fetch_outputs(e, b.rows); /* always: nothing stays in flight */
-    if (!code || !e->record.input.is_set) return status;
+    cr_environment_enter(&e->guard.saved_environment);
+
+    /* Always, since it waits for the model: nothing stays in flight. */
+    const cr_batch_buffers *buffers = &e->batches;
+    certreg_status status = e->backend->ops->fetch(e->backend, buffers->fetched, buffers->guard,
+                                                   buffers->fetched_bytes);
+    const size_t written = buffers->guard_floats + b.rows * e->record.columns,
+                 rest = buffers->fetched_bytes / sizeof(float) - written;
+    if (!status && is_written(buffers->fetched, buffers->guard_floats))
+        return void_record(e, "inputs", b.rows);
+    if (!status && is_written(buffers->fetched + written, rest))
+        return void_record(e, "outputs", b.rows);
+    if (status)
+        status = cr_backend_failed(e->backend, status,
+                                   "run the model's work or to give its outputs back", &e->error);
+    if (!code) return status;
     const uint64_t first = b.first + b.used_first;
     cr_error_set(
         &e->error, CERTREG_E_MODEL_FAILED,
@@ -481,27 +444,6 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
     e->error.row = (int64_t)b.used_first;
     e->error.code = code;
     return CERTREG_E_MODEL_FAILED;
-}
-
-/* The inputs of the batch, and room for its outputs. */
-static certreg_status prepare_batch(certreg_estimator *e, uint64_t batch_first, uint64_t end)
-{
-    const uint64_t next = batch_first + e->record.model.batch;
-    certreg_status status = draw_batch(e, batch_first);
-    if (!status) status = cr_estimator_clear_outputs(e);
-    return !status && next < end ? draw_ahead(e, next) : status;
-}
-
-static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used)
-{
-    const certreg_batch b = {.rows = e->record.model.batch,
-                             .first = batch_first,
-                             .used_first = (size_t)(used.first - batch_first),
-                             .used_count = (size_t)(used.end - used.first)};
-    const double start = cr_estimator_now(e);
-    const certreg_status status = cr_estimator_evaluate(e, b);
-    e->clock.model_seconds += cr_estimator_now(e) - start;
-    return status;
 }
 
 /* A model that fails, or returns an output that cannot be recorded, has seen all rows of its batch:
@@ -521,33 +463,49 @@ static certreg_status log_failure(certreg_estimator *e, certreg_status status, u
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used,
                                 const sampling_request *r)
 {
-    const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
+    const double start = cr_deadline_now(e->record.deadline);
+    const uint64_t next = batch_first + e->record.model.batch;
     e->record.pilot_is_frozen = 1;
-    certreg_status status = prepare_batch(e, batch_first, r->end);
+
+    /* 1. Its inputs, which were drawn ahead or are drawn now, and room for its outputs; the next
+     * batch is drawn while the model works. */
+    cr_batch_buffers *buffers = &e->batches;
+    certreg_status status;
+    if (buffers->next_is_drawn && buffers->next_first == batch_first) {
+        status = cr_backend_join(e->backend);
+        if (status) status = cr_backend_failed(e->backend, status, "draw noise", &e->error);
+        buffers->current ^= !status;
+        buffers->next_is_drawn &= status != CERTREG_OK;
+    } else status = draw(e, batch_first, e->record.model.batch, buffers->x[buffers->current]);
+    if (!status) status = cr_estimator_clear_outputs(e);
+    if (!status && next < r->end) status = draw_ahead(e, next);
     if (status == CERTREG_E_DEVICE_FAILED) return log_failure(e, status, e->record.sample_count, r);
     if (status) return status;
-    status = call_model(e, batch_first, used);
+
+    /* 2. The model. */
+    const certreg_batch b = {.rows = e->record.model.batch,
+                             .first = batch_first,
+                             .used_first = (size_t)(used.first - batch_first),
+                             .used_count = (size_t)(used.end - used.first)};
+    const double called = cr_deadline_now(e->record.deadline);
+    status = cr_estimator_evaluate(e, b);
+    const double model_seconds = cr_deadline_now(e->record.deadline) - called;
+
+    /* 3. The record. */
     for (uint64_t i = used.first; !status && i < used.end; i++)
         if (!cr_view_has(&e->record, i)) {
             const size_t row = (size_t)(i - batch_first);
             status = cr_record_store(&e->record, i, 1, e->batches.outputs + row * e->record.columns,
                                      (int64_t)row, &e->error);
         }
-    const double seconds = cr_estimator_now(e) - start;
-    e->clock.library_seconds += seconds - (e->clock.model_seconds - model_before);
+    const double seconds = cr_deadline_now(e->record.deadline) - start;
+    e->clock.model_seconds += model_seconds;
+    e->clock.library_seconds += seconds - model_seconds;
     if (seconds > e->clock.slowest_batch) e->clock.slowest_batch = seconds;
-    if (status) return log_failure(e, status, batch_first + e->record.model.batch, r);
+    if (status) return log_failure(e, status, next, r);
     if (!(e->clock.fastest_batch > 0) || seconds < e->clock.fastest_batch)
         e->clock.fastest_batch = seconds;
     return CERTREG_OK;
-}
-
-/* From the first to the last missing sample; empty if none is missing. */
-static span trim_recorded(const certreg_estimator *e, span s)
-{
-    while (s.first < s.end && cr_view_has(&e->record, s.first)) s.first++;
-    while (s.first < s.end && cr_view_has(&e->record, s.end - 1)) s.end--;
-    return s;
 }
 
 static certreg_status refuse_range(certreg_estimator *e, uint64_t first, size_t count,
@@ -569,15 +527,6 @@ static certreg_status check_range(certreg_estimator *e, uint64_t first, size_t c
     return refuse_range(e, first, count, ": take fewer");
 }
 
-static int is_stopped_by_progress(certreg_estimator *e, uint64_t done, uint64_t total)
-{
-    if (!e->record.plan.progress) return 0;
-    cr_call_guard_out(&e->guard);
-    const int stop = e->record.plan.progress(e->record.plan.progress_user, done, total);
-    cr_call_guard_in(&e->guard);
-    return stop;
-}
-
 certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t count,
                                    uint64_t planned_samples, uint64_t looks_digest)
 {
@@ -592,12 +541,28 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
     const sampling_request r = {
         .end = end, .planned_samples = planned_samples, .looks_digest = looks_digest};
     for (uint64_t at = first / batch * batch; at < end; at += batch) {
-        const span range = {at > first ? at : first, end - at < batch ? end : at + batch},
-                   used = trim_recorded(e, range);
+        const uint64_t range_end = end - at < batch ? end : at + batch;
+        span used = {at > first ? at : first, range_end}; /* first to last missing sample */
+        while (used.first < used.end && cr_view_has(&e->record, used.first)) used.first++;
+        while (used.first < used.end && cr_view_has(&e->record, used.end - 1)) used.end--;
         if (used.first == used.end) continue;
-        if ((status = check_interrupt(e, (size_t)(used.end - used.first)))) return status;
+        if (cr_estimator_cancelled(e))
+            return cr_error_set(&e->error, CERTREG_E_CANCELLED,
+                                "cancelled with %zu samples in the record", e->record.sample_count);
+        if (e->clock.expires_at > 0 &&
+            cr_deadline_now(e->record.deadline) + required_seconds(e, used.end - used.first) >
+                e->clock.expires_at)
+            return cr_error_set(
+                &e->error, CERTREG_E_DEADLINE,
+                "the deadline leaves no time for another batch; %zu samples in the record",
+                e->record.sample_count);
         if ((status = run_batch(e, at, used, &r))) return status;
-        if (is_stopped_by_progress(e, range.end - first, count))
+        if (!e->record.plan.progress) continue;
+        cr_environment_leave(&e->guard.saved_environment);
+        const int stop =
+            e->record.plan.progress(e->record.plan.progress_user, range_end - first, count);
+        cr_environment_enter(&e->guard.saved_environment);
+        if (stop)
             return cr_error_set(&e->error, CERTREG_E_CANCELLED,
                                 "cancelled by progress with %zu samples in the record",
                                 e->record.sample_count);
@@ -624,13 +589,13 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch))
         return refuse_range(e, first, count, " and the end of its batch: draw fewer");
     if (!count) return CERTREG_OK;
-    const double start = cr_estimator_now(e);
+    const double start = cr_deadline_now(e->record.deadline);
     cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
     e->record.pilot_is_frozen = 1;
     status = draw(e, first, count, x);
     if (!status && !e->backend->borrows_stream && (status = e->backend->ops->wait(e->backend)))
         status = cr_backend_failed(e->backend, status, "draw noise", &e->error);
-    e->clock.library_seconds += cr_estimator_now(e) - start;
+    e->clock.library_seconds += cr_deadline_now(e->record.deadline) - start;
     return status;
 }
 

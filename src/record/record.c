@@ -84,7 +84,7 @@ certreg_status cr_view_require_in_range(cr_view *v, certreg_error *why)
 
 certreg_status cr_view_require_certifying(cr_view *v, certreg_error *why)
 {
-    const char *flag = cr_view_is_antithetic(v)                ? "CERTREG_PLAN_PAIRS"
+    const char *flag = v->plan.flags & CERTREG_PLAN_PAIRS      ? "CERTREG_PLAN_PAIRS"
                        : v->plan.flags & CERTREG_PLAN_DEPLOYED ? "CERTREG_PLAN_DEPLOYED"
                                                                : NULL;
     if (!flag) return CERTREG_OK;
@@ -365,16 +365,6 @@ static certreg_status check_row(cr_view *v, uint64_t sample, const float *y, int
     return v->first_failed == 1 + sample ? refuse_second_value(sample, why) : CERTREG_OK;
 }
 
-static void write_row(cr_record *r, uint64_t sample, const float *y)
-{
-    float *target = r->values + sample * r->model.outputs;
-    r->sample_count += !cr_view_has(r, sample);
-    for (size_t k = 0; k < r->model.outputs; y += columns_of(r, k++)) {
-        fault ignored = {.status = CERTREG_OK};
-        target[k] = recorded_value(r, k, y, &ignored);
-    }
-}
-
 certreg_status cr_record_store(cr_record *r, uint64_t first, size_t count, const float *y,
                                int64_t first_row, certreg_error *why)
 {
@@ -387,6 +377,13 @@ certreg_status cr_record_store(cr_record *r, uint64_t first, size_t count, const
             r->first_failed = 1 + first + i;
         if (status) return status;
     }
-    for (size_t i = 0; i < count; i++) write_row(r, first + i, y + i * r->columns);
+    float *target = r->values + first * r->model.outputs;
+    for (size_t i = 0; i < count; i++) {
+        r->sample_count += !cr_view_has(r, first + i);
+        for (size_t k = 0; k < r->model.outputs; y += columns_of(r, k++)) {
+            fault none = {.status = CERTREG_OK}; /* all rows were checked */
+            *target++ = recorded_value(r, k, y, &none);
+        }
+    }
     return CERTREG_OK;
 }
