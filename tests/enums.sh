@@ -40,5 +40,10 @@ for kind in statistic method center; do
         src/question/registry.c | grep -oE '\{"[A-Z_]+"' | tr -d '{"' | sort)
     tell "every $kind has a row of its name" test "$wanted" = "$named"
 done
+# Nothing else compares a statistic or its score by name; fuzzers, misses and golden rows draw each.
+tell_none 'the row alone decides about a statistic' "$(
+    grep -nE '([!=<]=|case) *CERTREG_STATISTIC_|statistic->score *[!=]=' src/*/*.[ch] \
+        tests/fuzz/*.[ch] tests/misses/*.[ch] tests/golden/rows.c |
+        grep -v '^src/question/registry.c')"
 tell_none 'no switch has a default' "$(grep -n 'default:' src/*/*.[ch])"
 exit "$bad"

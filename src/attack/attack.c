@@ -221,10 +221,10 @@ static certreg_status check_question(certreg_attack *a, const cr_question *q)
                             isfinite(e->record->model.hi[q->given.output])))
         return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
                          "at a shifted input");
-    if (q->is_angle && q->statistic->score == CR_SCORE_HUBER &&
+    if (q->period > 0 && q->statistic->angle == CR_ANGLE_UNROLLED && !q->is_binomial &&
         !(q->given.tolerance < 0.25 * q->period))
         return refuse(a, "question.tolerance must be below a quarter of a turn for an attack on "
-                         "the Huber location of an angle");
+                         "this statistic of an angle");
     return CERTREG_OK;
 }
 

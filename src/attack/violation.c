@@ -60,7 +60,7 @@ static double fraction_outside(cr_view *v, const cr_conditions *conditions, doub
     return (double)outside / (double)count;
 }
 
-/* At most half the way from the tolerance to the antipode; for Huber, at least the tolerance. */
+/* At most half the way from the tolerance to the antipode; for a slope, at least the tolerance. */
 static double choose_gap(cr_view *v, const cr_conditions *conditions, double period)
 {
     const double tolerance = conditions->question.given.tolerance;
@@ -68,7 +68,7 @@ static double choose_gap(cr_view *v, const cr_conditions *conditions, double per
     for (int i = GAPS; i-- > 0;)
         if (fraction_outside(v, conditions, (0.5 - gaps[i]) * period, period) <= max_gap_fraction)
             gap = gaps[i] * period;
-    if (conditions->question.statistic->score == CR_SCORE_HUBER) return fmax(gap, tolerance);
+    if (!conditions->question.is_binomial) return fmax(gap, tolerance);
     return fmin(gap, 0.5 * (0.5 * period - tolerance));
 }
 
@@ -95,7 +95,7 @@ cr_violation_score cr_violation_score_of(cr_view *v, const cr_conditions *condit
         x.guard.tolerance = gap;
         x.smoothing_width = circle_width;
     }
-    if (statistic->score == CR_SCORE_SIGN) set_median(q, x.guard.tolerance, &x);
+    if (q->is_binomial) set_median(q, x.guard.tolerance, &x);
     cr_score_range(s, v->model.lo + q->given.output, v->model.hi + q->given.output, &x.lo, &x.hi);
     return x;
 }
@@ -113,19 +113,15 @@ double cr_violation_score_smooth(const cr_violation_score *x, const float *y)
     return tanh(0.5 * distance / x->smoothing_width);
 }
 
-static int has_probit_link(const cr_violation_score *x)
-{
-    return cr_score_traits_of(x->outside.kind).bounded && x->outside.kind != CR_SCORE_SINE;
-}
-
+/* Clipped scores have a probit link. */
 double cr_violation_score_link(const cr_violation_score *x, double mean)
 {
-    return has_probit_link(x) ? cr_shift_probit(0.5 * (1 + mean)) : mean;
+    return cr_score_traits_of(x->outside.kind).clipped ? cr_shift_probit(0.5 * (1 + mean)) : mean;
 }
 
 double cr_violation_score_link_derivative(const cr_violation_score *x, double mean)
 {
-    return has_probit_link(x) ? 0.5 / cr_shift_slope(0.5 * (1 + mean)) : 1;
+    return cr_score_traits_of(x->outside.kind).clipped ? 0.5 / cr_shift_slope(0.5 * (1 + mean)) : 1;
 }
 
 /* ======== Gradients of the violation scores of both sides, from two halves of the record or

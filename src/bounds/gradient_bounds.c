@@ -420,10 +420,9 @@ static cr_samples whole_blocks(cr_view *v, cr_samples s)
  * is clipped and hardly ever linear. */
 static cr_samples pilot_of(cr_view *v, const cr_conditions *conditions, const cr_samples *main)
 {
-    const enum cr_score_kind kind = main->score->kind;
     cr_samples pilot = cr_split_pilot_scores(v, conditions, main->score);
     pilot.center = main->center;
-    if (kind == CR_SCORE_SIGN || kind == CR_SCORE_HUBER || pilot.count < 2 * v->plan.blocks)
+    if (cr_score_traits_of(main->score->kind).clipped || pilot.count < 2 * v->plan.blocks)
         pilot.count = 0;
     return whole_blocks(v, pilot);
 }

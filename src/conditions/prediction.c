@@ -267,10 +267,10 @@ static certreg_status check_estimate(cr_view *v, cr_conditions *c, certreg_error
     const cr_question *q = &c->question;
     const size_t noisy = cr_view_first_noisy(v), served = q->given.serving_samples;
     if (!q->statistic->estimate)
-        return cr_error_set(
-            why, CERTREG_E_INVALID,
-            "CERTREG_STATISTIC_BALL_CENTER has no estimate here; take the output with "
-            "the least median distance to all outputs");
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "CERTREG_STATISTIC_%s has no estimate here; take the output with "
+                            "the least median distance to all outputs",
+                            q->statistic->row.name);
     certreg_status status = cr_view_require_contiguous(v, &c->samples, why);
     if (!status) status = cr_view_require_in_range(v, why);
     const size_t fresh = c->samples > noisy ? c->samples - noisy : 0;

@@ -71,22 +71,6 @@ static certreg_status read_serving(const certreg_serving *theirs, cr_given *q, c
     return CERTREG_OK;
 }
 
-static certreg_status read_prediction(const certreg_question *theirs, cr_given *q,
-                                      certreg_error *why)
-{
-    if (!theirs->prediction && theirs->prediction_count)
-        return cr_error_set(why, CERTREG_E_INVALID,
-                            "question.prediction is NULL, but prediction_count is %zu; set both or "
-                            "neither",
-                            theirs->prediction_count);
-    if (!theirs->prediction) return CERTREG_OK;
-    q->prediction_given = 1;
-    q->prediction = *theirs->prediction;
-    q->predictions = theirs->prediction;
-    q->prediction_count = theirs->prediction_count ? theirs->prediction_count : 1;
-    return CERTREG_OK;
-}
-
 /* ---- alpha */
 static certreg_status divide_alpha(uint64_t share, cr_given *q, certreg_error *why)
 {
@@ -173,8 +157,18 @@ certreg_status cr_question_parse(const certreg_question *questions, size_t index
                       .output_count = theirs.output_count,
                       .alpha = theirs.alpha == 0 ? 0.05 : theirs.alpha,
                       .bonferroni = theirs.bonferroni ? theirs.bonferroni : 1};
-    status = read_prediction(&theirs, out, why);
-    if (!status) status = read_target(theirs.target, out, why);
+    if (!theirs.prediction && theirs.prediction_count)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "question.prediction is NULL, but prediction_count is %zu; set both or "
+                            "neither",
+                            theirs.prediction_count);
+    if (theirs.prediction) {
+        out->prediction_given = 1;
+        out->prediction = *theirs.prediction;
+        out->predictions = theirs.prediction;
+        out->prediction_count = theirs.prediction_count ? theirs.prediction_count : 1;
+    }
+    status = read_target(theirs.target, out, why);
     if (!status) status = read_serving(theirs.serving, out, why);
     if (status) return status;
     out->digest = digest_of(out);
@@ -253,6 +247,7 @@ void cr_question_resolve(cr_view *v, cr_question *q)
     const cr_center *c = q->center = cr_center_of(g->center);
     const int inverse = g->at_radius > 0;
     if (!s || !m || !c) return;
+    const cr_score_traits score = cr_score_traits_of(s->score);
     q->first_output = g->output < 0 ? 0 : (size_t)g->output;
     q->outputs = g->output < 0 ? v->model.outputs : g->output_count ? g->output_count : 1;
     q->end_output = q->first_output + q->outputs;
@@ -267,8 +262,9 @@ void cr_question_resolve(cr_view *v, cr_question *q)
     q->angle_rounding = q->period > 0 ? 2 * cr_location_float_step(v->model.lo[q->first_output],
                                                                    v->model.hi[q->first_output])
                                       : 0;
-    q->is_binomial = cr_score_traits_of(s->score).two_valued;
-    q->is_bounded = cr_score_traits_of(s->score).bounded;
+    q->is_binomial = score.two_valued;
+    q->has_exact_ends = score.two_valued && score.sides && !(q->period > 0);
+    q->is_bounded = score.bounded;
     q->is_group_sequential = g->target_radius > 0 && m->row.supports & CR_SUPPORTS_GROUP_TEST;
     q->uses_order_statistics = inverse && s->bounds == CR_BOUNDS_BY_ORDER &&
                                m->has_order_statistics && !q->is_angle;
@@ -313,6 +309,8 @@ static certreg_status check_combination(cr_view *v, const cr_question *q, certre
         required |= q->method->published ? CR_SUPPORTS_PUBLISHED_SERVING : CR_SUPPORTS_SERVING;
     if (g->at_radius > 0) required |= CR_SUPPORTS_OUTPUT_BOUNDS;
     if (g->relative_tolerance != 0) required |= CR_SUPPORTS_RELATIVE;
+    if (g->huber_width != 0) required |= CR_SUPPORTS_WIDTH;
+    if (g->serving_trim != 0 || g->serving_core != 0) required |= CR_SUPPORTS_TRIM;
     if (v->plan.flags & CERTREG_PLAN_EPISODE) {
         required |= CR_SUPPORTS_EPISODE;
         if (g->constraints & CERTREG_CONSTRAINT_GRADIENT)
@@ -416,14 +414,13 @@ static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_
 static certreg_status check_width(const cr_question *q, certreg_error *why)
 {
     const double width = q->given.huber_width, tolerance = q->given.tolerance;
-    const int used = q->statistic->has_width;
     const char *rule = NULL;
-    if (!used && width != 0) rule = "set it to 0; only CERTREG_STATISTIC_HUBER has a width";
-    else if (used && (!(width > 0) || !isfinite(width)))
+    if (!(q->statistic->row.supports & CR_SUPPORTS_WIDTH)) return CERTREG_OK;
+    if (!(width > 0) || !isfinite(width))
         rule = "it must be positive and finite (often half the tolerance)";
     else if (tolerance > 0 && width > 1e6 * tolerance)
         rule = "it must not exceed 1e6 tolerances; CERTREG_STATISTIC_MEAN gives nearly the same";
-    else if (used && width < 1e-6 * tolerance) /* it has no digits beside the tolerance */
+    else if (width < 1e-6 * tolerance) /* it has no digits beside the tolerance */
         rule = "it must be at least 1e-6 tolerances; CERTREG_STATISTIC_MEDIAN gives nearly the "
                "same";
     return rule ? invalid(why, "huber_width", width, rule) : CERTREG_OK;
@@ -562,14 +559,12 @@ static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_er
 static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const cr_given *g = &q->given;
-    const int trimmed = q->statistic->has_trim;
-    if (trimmed && !g->serving_samples)
-        return wrong(why, "question.serving: CERTREG_STATISTIC_TRIMMED_MEAN needs its samples and "
-                          "failure_rate");
-    if (!trimmed && (g->serving_trim != 0 || g->serving_core != 0))
-        return wrong(why,
-                     "only CERTREG_STATISTIC_TRIMMED_MEAN has question.serving->trim and core; "
-                     "set both to 0");
+    if (!(q->statistic->row.supports & CR_SUPPORTS_TRIM)) return CERTREG_OK;
+    if (!g->serving_samples)
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.serving: CERTREG_STATISTIC_%s needs its samples and failure_rate",
+            q->statistic->row.name);
     if (!(g->serving_trim >= 0 && g->serving_trim < 0.5))
         return invalid(why, "serving->trim", g->serving_trim, "it must lie in [0, 0.5)");
     if (!(g->serving_core >= 0) || g->serving_core > g->tolerance)

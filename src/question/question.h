@@ -30,7 +30,9 @@ enum cr_capability {
     CR_SUPPORTS_OUTPUT_BOUNDS = 256,    /* of one output */
     CR_SUPPORTS_ATTACK = 512,           /* certreg_attack_run */
     CR_SUPPORTS_RELATIVE = 1024,        /* question.relative_tolerance */
-    CR_SUPPORTS_EPISODE = 2048          /* an adversary who adapts (theory 14) */
+    CR_SUPPORTS_EPISODE = 2048,         /* an adversary who adapts (theory 14) */
+    CR_SUPPORTS_WIDTH = 4096,           /* question.huber_width, which it then needs */
+    CR_SUPPORTS_TRIM = 8192             /* question.serving, with trim and core, defines it */
 };
 
 /* A value of an enum as an element of a set. */
@@ -80,9 +82,7 @@ typedef struct cr_statistic {
     enum cr_angle angle;
     enum cr_prediction_rule prediction;
     enum cr_bounds_rule bounds;
-    cr_net net;    /* directions of a vector */
-    int has_width; /* question.huber_width is used */
-    int has_trim;  /* question.serving, with trim and core, defines it */
+    cr_net net; /* directions of a vector */
     /* T of these outputs on the line; NULL: there is no estimate. */
     double (*estimate)(const struct cr_question *, const cr_values *);
 } cr_statistic;
@@ -115,9 +115,7 @@ const cr_method *cr_method_of(int32_t value);
 const cr_center *cr_center_of(int32_t value);
 
 /* ---- A question inside the library: the fields that were given, and the fields that follow
- * from them. A call of certify parses and validates each question anew in every pass, because it
- * takes any number of questions without memory for them, and because callbacks may write to the
- * caller's arrays meanwhile. */
+ * from them. */
 typedef struct cr_given { /* parsed from the public structs, with defaults filled in */
     int32_t output, statistic, method, center;
     uint32_t constraints; /* 0: the default of the method */
@@ -154,9 +152,10 @@ typedef struct cr_question {
     int is_vector;
     int has_directions; /* a vector that is certified along directions, not as a whole */
     int is_angle;
-    int is_binomial;         /* its own scores have two values */
-    int is_bounded;          /* its scores have finite bounds, whatever the range of the outputs */
-    int is_group_sequential; /* the group-sequential test of a target radius */
+    int is_binomial;    /* its own scores have two values */
+    int has_exact_ends; /* its scores compare outputs with prediction -+ tolerance themselves */
+    int is_bounded;     /* its scores have finite bounds, whatever the range of the outputs */
+    int is_group_sequential;   /* the group-sequential test of a target radius */
     int uses_order_statistics; /* output bounds by order statistics */
     int bounds_output;         /* bounds of f itself are used, not of scores */
     int about_estimate; /* about the estimate from all noisy samples, not about a prediction */

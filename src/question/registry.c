@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ======== The rows of all statistics, methods, centers and constraints. A new statistic needs a
- * value in enum certreg_statistic, a row, and a case in cr_statistic_of; so do a method and a
- * center. */
+/* ======== The rows of all statistics, methods, centers and constraints. */
 enum {
     PREDICTION = CR_ONE_OF(CERTREG_CENTER_PREDICTION),
     TRUE_MEAN = CR_ONE_OF(CERTREG_CENTER_TRUE_MEAN),
@@ -23,7 +21,7 @@ enum {
           CR_SUPPORTS_EPISODE,
     /* supported by methods that bound scores */
     SCORES = OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | CR_SUPPORTS_OUTPUT_BOUNDS |
-             CR_SUPPORTS_ATTACK | RELATIVE | CR_SUPPORTS_EPISODE
+             CR_SUPPORTS_ATTACK | RELATIVE | CR_SUPPORTS_EPISODE | CR_SUPPORTS_WIDTH
 };
 
 /* ---- statistics (theory 1.1, 7 and 9) */
@@ -77,16 +75,16 @@ static const cr_statistic median = {
     .net = CR_NET_COORDINATES,
     .estimate = median_of};
 
-static const cr_statistic huber = {.row = {"HUBER", OUTPUT | CR_SUPPORTS_VECTOR | ONE},
-                                   .methods = METHODS,
-                                   .centers = PREDICTION,
-                                   .score = CR_SCORE_HUBER,
-                                   .angle = CR_ANGLE_UNROLLED,
-                                   .prediction = CR_PREDICT_BALANCED,
-                                   .bounds = CR_BOUNDS_BY_TOLERANCE,
-                                   .net = CR_NET_COORDINATES,
-                                   .has_width = 1,
-                                   .estimate = huber_of};
+static const cr_statistic huber = {
+    .row = {"HUBER", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_WIDTH | ONE},
+    .methods = METHODS,
+    .centers = PREDICTION,
+    .score = CR_SCORE_HUBER,
+    .angle = CR_ANGLE_UNROLLED,
+    .prediction = CR_PREDICT_BALANCED,
+    .bounds = CR_BOUNDS_BY_TOLERANCE,
+    .net = CR_NET_COORDINATES,
+    .estimate = huber_of};
 
 static const cr_statistic mean = {.row = {"MEAN", OUTPUT | CR_SUPPORTS_VECTOR | RELATIVE | ONE},
                                   .methods = METHODS | PAPER,
@@ -108,14 +106,13 @@ static const cr_statistic circular_mean = {.row = {"CIRCULAR_MEAN", CR_SUPPORTS_
                                            .estimate = circular_mean_of};
 
 static const cr_statistic trimmed_mean = {
-    .row = {"TRIMMED_MEAN", OUTPUT | CR_SUPPORTS_PUBLISHED_SERVING},
+    .row = {"TRIMMED_MEAN", OUTPUT | CR_SUPPORTS_PUBLISHED_SERVING | CR_SUPPORTS_TRIM},
     .methods = BASELINE,
     .centers = PREDICTION,
     .score = CR_SCORE_WITHIN,
     .level = 0.5,
     .angle = CR_ANGLE_UNROLLED,
     .prediction = CR_PREDICT_NOISE_FREE,
-    .has_trim = 1,
     .estimate = trimmed_mean_of};
 
 /* If more than half of the outputs lie within a third of the tolerance, every center lies within
@@ -192,11 +189,12 @@ static const cr_method anytime = {.row = {"ANYTIME", SCORES | TARGET},
                                   .neutral = CERTREG_CONSTRAINT_RANGE,
                                   .is_anytime = 1};
 
-static const cr_method baseline = {
-    .row = {"BASELINE", OUTPUT | CR_SUPPORTS_ALL | CR_SUPPORTS_PUBLISHED_SERVING},
-    .centers = PREDICTION | SAMPLE_MEDIAN,
-    .default_families = CERTREG_CONSTRAINTS_ECM,
-    .published = 1};
+static const cr_method baseline = {.row = {"BASELINE", OUTPUT | CR_SUPPORTS_ALL |
+                                                           CR_SUPPORTS_PUBLISHED_SERVING |
+                                                           CR_SUPPORTS_TRIM},
+                                   .centers = PREDICTION | SAMPLE_MEDIAN,
+                                   .default_families = CERTREG_CONSTRAINTS_ECM,
+                                   .published = 1};
 
 const cr_method *cr_method_of(int32_t value)
 {
@@ -324,7 +322,9 @@ static const struct {
                     {CR_SUPPORTS_OUTPUT_BOUNDS, "output bounds"},
                     {CR_SUPPORTS_ATTACK, "an attack"},
                     {CR_SUPPORTS_RELATIVE, "a relative tolerance"},
-                    {CR_SUPPORTS_EPISODE, "an episode (CERTREG_PLAN_EPISODE)"}};
+                    {CR_SUPPORTS_EPISODE, "an episode (CERTREG_PLAN_EPISODE)"},
+                    {CR_SUPPORTS_WIDTH, "a question.huber_width other than 0"},
+                    {CR_SUPPORTS_TRIM, "a question.serving->trim or core other than 0"}};
 
 certreg_status cr_compatibility_check(const cr_question *q, uint32_t required, certreg_error *why)
 {

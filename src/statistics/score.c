@@ -210,12 +210,13 @@ cr_score_traits cr_score_traits_of(enum cr_score_kind kind)
     switch (kind) {
     case CR_SCORE_OUTPUT: return (cr_score_traits){.bounded = 0};
     case CR_SCORE_LINEAR: return (cr_score_traits){.sides = 1};
-    case CR_SCORE_HUBER:
     case CR_SCORE_SINE: return (cr_score_traits){.bounded = 1, .sides = 1};
+    case CR_SCORE_HUBER: return (cr_score_traits){.bounded = 1, .sides = 1, .clipped = 1};
     case CR_SCORE_SIGN:
-    case CR_SCORE_ARC: return (cr_score_traits){.bounded = 1, .two_valued = 1, .sides = 1};
+    case CR_SCORE_ARC:
+        return (cr_score_traits){.bounded = 1, .two_valued = 1, .sides = 1, .clipped = 1};
     case CR_SCORE_WITHIN:
-    case CR_SCORE_BALL: return (cr_score_traits){.bounded = 1, .two_valued = 1};
+    case CR_SCORE_BALL: return (cr_score_traits){.bounded = 1, .two_valued = 1, .clipped = 1};
     }
     return (cr_score_traits){.bounded = 0};
 }

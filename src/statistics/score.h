@@ -21,6 +21,7 @@ typedef struct cr_score_traits {
     int bounded;    /* a failed output still has a score, the least one */
     int two_valued; /* it is 1 or -1, so that its mean is bounded by counting */
     int sides;      /* there is one for each side of the prediction */
+    int clipped;    /* it is constant but for a step or a slope */
 } cr_score_traits;
 
 cr_score_traits cr_score_traits_of(enum cr_score_kind); /* all 0 for the output itself */

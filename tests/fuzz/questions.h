@@ -65,7 +65,8 @@ static inline certreg_question fuzz_question(fuzz_bytes *b)
                  .statistic = has & 64 ? fuzz_byte(b) % CR_STATISTIC_COUNT : 0,
                  .method = has & 32 ? fuzz_byte(b) % CR_METHOD_COUNT : 0, .center = has % 32 == 31,
                  .constraints = has & 16 ? sets[fuzz_byte(b) % 5] : 0, .bonferroni = kind / 8 % 4);
-    if (q.statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 0.5 * q.tolerance;
+    if (cr_statistic_of(q.statistic)->row.supports & CR_SUPPORTS_WIDTH)
+        q.huber_width = 0.5 * q.tolerance;
     if (kind & 64) q.alpha = 0.5 * fuzz_share(b);
     if (kind & 128) q.output_count = fuzz_byte(b) % 4;
     if (has % 8 == 2) q.relative_tolerance = q.tolerance, q.tolerance = 0;

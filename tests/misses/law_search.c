@@ -30,20 +30,12 @@ static int better(const void *a, const void *b)
     return descending(&((const candidate *)a)->score, &((const candidate *)b)->score);
 }
 
-/* Whether certificates are made of counts of outputs alone. */
-static int counts(const setting *s)
-{
-    const certreg_question *q = &s->part[0].question;
-    return q->statistic == CERTREG_STATISTIC_MEDIAN ||
-           q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN ||
-           q->method == CERTREG_METHOD_BASELINE;
-}
-
 /* How many runs a setting is worth: what bets or replays takes a hundred times as long. */
 static uint64_t runs_of(const setting *s)
 {
     if (s->constraints == CERTREG_CONSTRAINTS_ECGM) return 6;
-    if (!counts(s)) return s->part[0].outputs > 1 ? 6 : s->menu.falling ? 40 : 16;
+    if (!setting_counts(&s->part[0].question))
+        return s->part[0].outputs > 1 ? 6 : s->menu.falling ? 40 : 16;
     if (s->part[0].outputs > 1) return 30;
     if (s->part[0].question.method == CERTREG_METHOD_ANYTIME)
         return s->target_part > 0 || s->parts > 1 ? 30 : 50;
@@ -123,7 +115,8 @@ static void select_law(trial *t, simulate_source *source, uint64_t runs, law *be
         for (int i = 0; i < MUTANTS; i++) {
             candidate *child = c + KEPT + i;
             child->law = c[i % KEPT].law;
-            if (i == 0 && round % 2 == 0 && !counts(&t->setting)) fear(t, c, &child->law);
+            if (i == 0 && round % 2 == 0 && !setting_counts(&t->setting.part[0].question))
+                fear(t, c, &child->law);
             else if (i < KEPT) anchor(c + i % KEPT, source, &child->law);
             else law_mutate(m, source, 0.5 * pow(0.4, round), &child->law);
             run_some(t, &next, runs, child);

@@ -1,5 +1,4 @@
 #include "misses/points.h"
-#include <certreg/certreg.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,18 +43,18 @@ static line along(const points *p, const double *axis, int leaves_out)
 }
 
 /* ---- one number */
-/* The lowest and the highest median, with failed points below all and above all. */
-static ends medians(const line *l)
+/* The lowest and the highest quantile, with failed points below all and above all. */
+static ends quantiles(const line *l, double level)
 {
-    const double half = l->total * (0.5 + l->slack);
+    const double below = l->total * (level + l->slack), above = l->total * (1 - level + l->slack);
     ends e = {INFINITY, -INFINITY};
     double sum = l->failed;
-    if (sum >= half) return (ends){-INFINITY, INFINITY};
+    if (sum >= fmin(below, above)) return (ends){-INFINITY, INFINITY};
     for (int i = 0; i < l->count && isinf(e.lo); i++)
-        if ((sum += l->weight[l->order[i]]) >= half) e.lo = l->x[l->order[i]];
+        if ((sum += l->weight[l->order[i]]) >= below) e.lo = l->x[l->order[i]];
     sum = l->failed;
     for (int i = l->count; i-- > 0 && isinf(e.hi);)
-        if ((sum += l->weight[l->order[i]]) >= half) e.hi = l->x[l->order[i]];
+        if ((sum += l->weight[l->order[i]]) >= above) e.hi = l->x[l->order[i]];
     return e;
 }
 
@@ -148,18 +147,19 @@ static int number_leaves(const points *p, const statistic *s, const region *r)
     double x = 0;
     ends e = {0, 0};
     if (l.total == 0) return 0;
-    switch ((enum certreg_statistic)s->kind) {
-    case CERTREG_STATISTIC_MEDIAN: /* exact, since the points are */
-        e = medians(&l);
+    switch (s->row->score) {
+    case CR_SCORE_SIGN: /* exact, since the points are */
+        e = quantiles(&l, s->row->level);
         return out_of(r, e.lo, 0) || out_of(r, e.hi, 0);
-    case CERTREG_STATISTIC_HUBER:
+    case CR_SCORE_HUBER:
         return huber_leaves(&l, s->width, r->center[0] - r->low - margin,
                             r->center[0] + r->high + margin);
-    case CERTREG_STATISTIC_BALL_CENTER: e = centers(&l); break;
-    case CERTREG_STATISTIC_TRIMMED_MEAN: x = trimmed_mean(&l, s->trim), e = (ends){x, x}; break;
-    case CERTREG_STATISTIC_MEAN: x = mean_of(&l), e = (ends){x, x}; break;
-    case CERTREG_STATISTIC_CIRCULAR_MEAN: /* of angles and vectors, not of a number */
-    case CERTREG_STATISTIC_PROJECTION_MEDIAN: abort();
+    case CR_SCORE_BALL: e = centers(&l); break;
+    case CR_SCORE_WITHIN: x = trimmed_mean(&l, s->trim), e = (ends){x, x}; break;
+    case CR_SCORE_LINEAR: x = mean_of(&l), e = (ends){x, x}; break;
+    case CR_SCORE_OUTPUT: /* of no statistic of a number */
+    case CR_SCORE_SINE:
+    case CR_SCORE_ARC: abort();
     }
     return out_of(r, e.lo, margin) || out_of(r, e.hi, margin);
 }
@@ -201,15 +201,15 @@ static int angle_leaves(const points *p, const statistic *s, const region *r)
     ends e = {0, 0};
     if (half >= 0.5 * p->turn) return 0;
     if (!s->cut_at_center && !circular_mean(p, &mean)) return 0;
-    if (s->kind != CERTREG_STATISTIC_CIRCULAR_MEAN) {
+    if (s->row->score != CR_SCORE_SINE) {
         if (!cut(&flat, mean)) return 0;
         const line l = along(&flat, (const double[]){1, 0, 0}, 0);
         const double from = wrapped(middle - mean, p->turn);
-        if (s->kind == CERTREG_STATISTIC_HUBER && fabs(from) + half < 0.5 * p->turn)
+        if (s->row->score == CR_SCORE_HUBER && fabs(from) + half < 0.5 * p->turn)
             return huber_leaves(&l, s->width, from - half, from + half);
-        if (s->kind == CERTREG_STATISTIC_HUBER) e = hubers(&l, s->width);
-        else if (s->kind == CERTREG_STATISTIC_TRIMMED_MEAN) e.lo = e.hi = trimmed_mean(&l, s->trim);
-        else e = medians(&l);
+        if (s->row->score == CR_SCORE_HUBER) e = hubers(&l, s->width);
+        else if (s->row->score == CR_SCORE_WITHIN) e.lo = e.hi = trimmed_mean(&l, s->trim);
+        else e = quantiles(&l, s->row->level);
     }
     return fabs(wrapped(mean + e.lo - middle, p->turn)) > half ||
            fabs(wrapped(mean + e.hi - middle, p->turn)) > half;
@@ -233,7 +233,7 @@ static void projection(const points *p, const double *to, double *t)
             }
         }
         const line l = along(p, v, 0);
-        const ends e = medians(&l);
+        const ends e = quantiles(&l, 0.5);
         for (int k = 0; k < p->outputs; k++) dot += v[k] * to[k];
         const double median = dot < 0 ? e.lo : e.hi;
         for (int k = 0; k < p->outputs; k++) t[k] += v[k] * median / (p->outputs == 2 ? 3 : 5);
@@ -273,13 +273,13 @@ static int vector_leaves(const points *p, const statistic *s, const region *r)
         const line l = along(p, axis, s->leaves_out);
         ends e = {0, 0};
         if (l.total == 0) return 0;
-        if (s->kind == CERTREG_STATISTIC_MEDIAN) e = medians(&l);
-        else if (s->kind == CERTREG_STATISTIC_HUBER) e = hubers(&l, s->width);
+        if (s->row->score == CR_SCORE_SIGN) e = quantiles(&l, s->row->level);
+        else if (s->row->score == CR_SCORE_HUBER) e = hubers(&l, s->width);
         else e.lo = e.hi = mean_of(&l);
         far[k] = fmax(fabs(e.lo - r->center[k]), fabs(e.hi - r->center[k]));
     }
-    distance = s->kind == CERTREG_STATISTIC_PROJECTION_MEDIAN ? projection_distance(p, r->center)
-                                                              : length(far, p->outputs);
+    distance = s->row->net == CR_NET_PROJECTIONS ? projection_distance(p, r->center)
+                                                 : length(far, p->outputs);
     return distance > r->high * (1 + p->rounding) + p->rounding * length(r->center, p->outputs);
 }
 
@@ -303,5 +303,5 @@ int points_leave(const points *p, const statistic *s, const region *r)
 {
     if (p->turn > 0) return angle_leaves(p, s, r);
     if (p->outputs == 1) return number_leaves(p, s, r);
-    return s->kind == CERTREG_STATISTIC_BALL_CENTER ? ball_leaves(p, s, r) : vector_leaves(p, s, r);
+    return s->row->score == CR_SCORE_BALL ? ball_leaves(p, s, r) : vector_leaves(p, s, r);
 }

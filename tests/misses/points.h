@@ -1,9 +1,10 @@
-/* Statistics of distributions on few points, by their definitions (theory 1.1, 7, 9), without the
- * library: where every version of a statistic may lie. In doubt, which rounding may cause, the
- * answer is the one that makes a certificate look right. */
+/* Statistics of distributions on few points, by the definitions (theory 1.1, 7, 9) that belong to
+ * the scores and levels of their rows, without estimates of the library: where every version may
+ * lie. In doubt, which rounding may cause, the answer is the one that makes a certificate look
+ * right. */
 #ifndef MISSES_POINTS_H
 #define MISSES_POINTS_H
-#include <stdint.h>
+#include "question/question.h"
 
 enum { MOST_POINTS = 24, MOST_OUTPUTS = 3 };
 
@@ -17,8 +18,8 @@ typedef struct points {
 } points;
 
 typedef struct statistic {
-    int32_t kind;       /* CERTREG_STATISTIC_... */
-    double width, trim; /* HUBER; TRIMMED_MEAN */
+    const cr_statistic *row;
+    double width, trim; /* if it has them */
     /* Failed points are left out, as a server does; else they may take any values. */
     int leaves_out;
     int cut_at_center; /* an angle's line is cut opposite the prediction: baselines */

@@ -11,7 +11,7 @@ enum { CODES = 128 * 128 };
 static statistic statistic_of(const part *p)
 {
     const certreg_question *q = &p->question;
-    return (statistic){.kind = q->statistic,
+    return (statistic){.row = setting_row(q),
                        .width = q->huber_width,
                        .trim = p->serving.trim,
                        .leaves_out = p->serving.samples > 0,
@@ -21,7 +21,8 @@ static statistic statistic_of(const part *p)
 static points points_of(const setting *s, const part *p, const law *l)
 {
     points d = {.count = l->cells, .outputs = (int)p->outputs, .slack = 1e-12, .rounding = 1e-9};
-    if (s->kind[p->first] != CERTREG_OUTPUT_REAL && p->question.statistic != CERTREG_STATISTIC_MEAN)
+    if (s->kind[p->first] != CERTREG_OUTPUT_REAL &&
+        setting_row(&p->question)->angle != CR_ANGLE_AS_NUMBER)
         d.turn = s->hi[p->first] - s->lo[p->first];
     if (s->kind[p->first] == CERTREG_OUTPUT_ANGLE_PAIR) d.rounding = 1e-6;
     for (int i = 0; i < d.count; i++)

@@ -1,5 +1,4 @@
 #include "misses/setting.h"
-#include "question/question.h"
 #include <certreg/question.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,44 +22,60 @@ static double between(simulate_source *s, double lo, double hi)
 #define ONE_OF(s, ...) \
     ((const double[]){__VA_ARGS__})[dice(s, (int)(sizeof(double[]){__VA_ARGS__} / sizeof(double)))]
 
+/* ---- rows */
+const cr_statistic *setting_row(const certreg_question *q)
+{
+    return cr_statistic_of(q->statistic);
+}
+
+int setting_supports(const certreg_question *q, uint32_t capability)
+{
+    return (setting_row(q)->row.supports & capability) != 0;
+}
+
+int setting_counts(const certreg_question *q)
+{
+    return cr_score_traits_of(setting_row(q)->score).two_valued;
+}
+
+static int is_median(const certreg_question *q) /* of what has an order */
+{
+    return setting_row(q)->bounds == CR_BOUNDS_BY_ORDER;
+}
+
 /* ---- what is asked */
 static int32_t any_statistic(simulate_source *s)
 {
-    static const int of_15[] = {5, 2, 3, 2, 1, 1, 1}; /* by number, so the median first */
-    _Static_assert(sizeof of_15 / sizeof *of_15 == CR_STATISTIC_COUNT, "draw every statistic");
+    static const int weights[CR_STATISTIC_COUNT] = {5, 2, 3, 2}; /* by number; 0: 1 */
+    int all = 0;
+    for (int k = 0; k < CR_STATISTIC_COUNT; k++) all += weights[k] ? weights[k] : 1;
     int32_t one = 0;
-    for (int left = dice(s, 15); left >= of_15[one]; one++) left -= of_15[one];
+    for (int left = dice(s, all); (left -= weights[one] ? weights[one] : 1) >= 0;) one++;
     return one;
 }
 
-static int32_t any_method(simulate_source *s, int32_t of)
+static int32_t any_method(simulate_source *s, const cr_statistic *of)
 {
-    if (of == CERTREG_STATISTIC_TRIMMED_MEAN || of == CERTREG_STATISTIC_BALL_CENTER)
-        return CERTREG_METHOD_BASELINE;
-    if (of == CERTREG_STATISTIC_MEDIAN && chance(s, 0.15)) return CERTREG_METHOD_BASELINE;
+    const int published = (of->methods & CR_ONE_OF(CERTREG_METHOD_BASELINE)) != 0,
+              proven = (of->methods & CR_ONE_OF(CERTREG_METHOD_FINITE)) != 0;
+    if (published && (!proven || chance(s, 0.15))) return CERTREG_METHOD_BASELINE;
     return chance(s, 0.3) ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
-}
-
-static int is_score(const certreg_question *q) /* as means of a bounded score are */
-{
-    return q->statistic == CERTREG_STATISTIC_HUBER || q->statistic == CERTREG_STATISTIC_MEAN ||
-           q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN;
 }
 
 /* How it is asked, and about how many outputs. */
 static void draw_shape(simulate_source *s, const certreg_question *q, setting *out)
 {
     const int baseline = q->method == CERTREG_METHOD_BASELINE;
-    const int vector = q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN ||
-                       q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+    const int vector = !setting_supports(q, CR_SUPPORTS_NUMBER | CR_SUPPORTS_ANGLE);
     out->parts = out->levels = 1, out->outputs = 1, out->asked = ASKED_ALONE;
     if (vector) out->outputs = 2 + (size_t)dice(s, 2);
     else if (chance(s, 0.25)) {
         out->asked = chance(s, 0.5) ? ASKED_TOGETHER : ASKED_BONFERRONI;
         out->parts = 2 + dice(s, 2), out->outputs = (size_t)out->parts;
-    } else if (chance(s, 0.15) && !baseline) out->asked = ASKED_BOUNDS;
+    } else if (chance(s, 0.15) && !baseline && setting_supports(q, CR_SUPPORTS_OUTPUT_BOUNDS))
+        out->asked = ASKED_BOUNDS;
     else if (chance(s, 0.1)) out->asked = ASKED_LEVELS, out->levels = MOST_LEVELS;
-    else if (chance(s, 0.2) && !baseline && q->statistic != CERTREG_STATISTIC_CIRCULAR_MEAN)
+    else if (chance(s, 0.2) && !baseline && setting_supports(q, CR_SUPPORTS_VECTOR))
         out->outputs = 2 + (size_t)dice(s, 2);
     for (int i = 0; i < out->parts; i++) {
         out->part[i].first = (size_t)i;
@@ -74,21 +89,21 @@ static void draw_shape(simulate_source *s, const certreg_question *q, setting *o
 static void draw_outputs(simulate_source *s, const certreg_question *q, setting *out)
 {
     menu *m = &out->menu;
-    const int circular = q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN,
-              alone = out->part[0].outputs == 1;
-    const int may_turn = alone && q->statistic != CERTREG_STATISTIC_MEAN &&
-                         q->statistic != CERTREG_STATISTIC_BALL_CENTER,
-              angle = circular || (may_turn && chance(s, 0.35)), pair = angle && chance(s, 0.3);
-    const int ranged = q->statistic == CERTREG_STATISTIC_MEAN ||
-                       (!angle && out->parts == 1 && chance(s, 0.15));
+    const cr_statistic *row = setting_row(q);
+    const cr_score_traits score = cr_score_traits_of(row->score);
+    const int may_turn = out->part[0].outputs == 1 && setting_supports(q, CR_SUPPORTS_ANGLE) &&
+                         row->angle != CR_ANGLE_AS_NUMBER,
+              angle = may_turn && (!setting_supports(q, CR_SUPPORTS_NUMBER) || chance(s, 0.35)),
+              pair = angle && chance(s, 0.3);
+    const int ranged = !score.bounded || (!angle && out->parts == 1 && chance(s, 0.15));
     *m = (menu){.outputs = (int)out->outputs, .lo = -INFINITY, .hi = INFINITY};
     m->tolerance = angle ? ONE_OF(s, 5, 20, 45, 80, 120) : ONE_OF(s, 1, 1, 0.25, 8);
-    if (circular) m->tolerance = fmin(m->tolerance, 80);
+    if (row->angle == CR_ANGLE_CIRCULAR) m->tolerance = fmin(m->tolerance, 80);
     if (angle) m->turn = 360;
     m->center[0] = m->center[1] = m->center[2] = angle ? ONE_OF(s, 0, 0, 100, -170)
                                                        : m->tolerance * ONE_OF(s, 0, 0, 0.5);
     m->exact = !pair;
-    m->ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+    m->ball = row->score == CR_SCORE_BALL;
     if (ranged) {
         m->lo = m->center[0] - m->tolerance * ONE_OF(s, 1.5, 1.5, 3, 3, 10, 40);
         m->hi = m->center[0] + m->tolerance * ONE_OF(s, 1.5, 1.5, 3, 3, 10, 40);
@@ -100,23 +115,20 @@ static void draw_outputs(simulate_source *s, const certreg_question *q, setting 
         out->lo[k] = angle ? -180 : m->lo, out->hi[k] = angle ? 180 : m->hi;
     }
     out->columns = out->outputs * (pair ? 2 : 1);
-    m->failures = !angle && chance(s, 0.2) &&
-                  (q->statistic == CERTREG_STATISTIC_MEDIAN ||
-                   q->statistic == CERTREG_STATISTIC_HUBER ||
-                   q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN);
+    m->failures = !angle && chance(s, 0.2) && score.bounded && score.sides;
     out->flags = m->failures ? CERTREG_PLAN_COUNT_FAILURES : 0;
-    m->worst_functions = !angle && out->outputs == 1 && is_score(q);
+    m->worst_functions = !angle && out->outputs == 1 && !setting_counts(q);
     m->most_cells = MOST_POINTS;
 }
 
 /* ---- options of the question */
 static void draw_serving(simulate_source *s, certreg_question *q, setting *out)
 {
-    const int trimmed = q->statistic == CERTREG_STATISTIC_TRIMMED_MEAN;
-    if (!trimmed &&
-        (out->asked == ASKED_LEVELS || q->center == CERTREG_CENTER_TRUE_MEAN ||
-         (q->method == CERTREG_METHOD_BASELINE && q->statistic != CERTREG_STATISTIC_BALL_CENTER) ||
-         !chance(s, 0.25)))
+    const int trimmed = setting_supports(q, CR_SUPPORTS_TRIM);
+    const uint32_t needed = q->method == CERTREG_METHOD_BASELINE ? CR_SUPPORTS_PUBLISHED_SERVING
+                                                                 : CR_SUPPORTS_SERVING;
+    if (!trimmed && (out->asked == ASKED_LEVELS || q->center == CERTREG_CENTER_TRUE_MEAN ||
+                     !setting_supports(q, needed) || !chance(s, 0.25)))
         return;
     certreg_serving v = {.struct_size = sizeof v};
     v.samples = (size_t)ONE_OF(s, 1, 2, 3, 5, 9, 15, 21, 51);
@@ -144,7 +156,7 @@ static void draw_constraints(simulate_source *s, certreg_question *q, setting *o
 {
     out->constraints = CERTREG_CONSTRAINTS_ECM;
     if (q->method != CERTREG_METHOD_FINITE || out->asked == ASKED_BOUNDS) return;
-    if (q->statistic == CERTREG_STATISTIC_MEAN && chance(s, 0.2))
+    if (!cr_score_traits_of(setting_row(q)->score).bounded && chance(s, 0.2))
         q->constraints = CERTREG_CONSTRAINTS_C;
     if (out->target_part > 0 || out->part[0].outputs > 1 || out->menu.even || !chance(s, 0.15))
         return;
@@ -154,11 +166,11 @@ static void draw_constraints(simulate_source *s, certreg_question *q, setting *o
 
 static void draw_target(simulate_source *s, const certreg_question *q, setting *out)
 {
-    const int may = q->method == CERTREG_METHOD_ANYTIME ||
-                    (q->method == CERTREG_METHOD_FINITE &&
-                     (q->statistic == CERTREG_STATISTIC_MEDIAN ||
-                      q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN));
-    if (may && out->asked != ASKED_BOUNDS && out->asked != ASKED_LEVELS && chance(s, 0.4))
+    const int may =
+        q->method == CERTREG_METHOD_ANYTIME ||
+        (q->method == CERTREG_METHOD_FINITE && setting_supports(q, CR_SUPPORTS_GROUP_TEST));
+    if (may && setting_supports(q, CR_SUPPORTS_TARGET) && out->asked != ASKED_BOUNDS &&
+        out->asked != ASKED_LEVELS && chance(s, 0.4))
         out->target_part = ONE_OF(s, 1, 1, 0.8, 0.6, 0.2);
 }
 
@@ -182,7 +194,7 @@ static double any_alpha(simulate_source *s, const setting *out, int score)
 
 static void draw_numbers(simulate_source *s, const certreg_question *q, setting *out)
 {
-    const int score = is_score(q), gradient = out->constraints == CERTREG_CONSTRAINTS_ECGM;
+    const int score = !setting_counts(q), gradient = out->constraints == CERTREG_CONSTRAINTS_ECGM;
     const double least = score ? 40 : 20, most = !score                     ? 1000
                                                  : out->part[0].outputs > 1 ? 80
                                                                             : 250;
@@ -225,9 +237,9 @@ static void finish(simulate_source *s, const certreg_question *q, setting *out)
         if (p->outputs > 1) p->question.output = CERTREG_ALL_OUTPUTS;
         p->question.alpha = out->alpha;
         p->question.tolerance = out->menu.tolerance;
-        if (out->asked == ASKED_BOUNDS && q->statistic != CERTREG_STATISTIC_MEDIAN)
+        if (out->asked == ASKED_BOUNDS && !is_median(q))
             p->question.tolerance = fmin(4 * out->menu.tolerance, out->menu.turn > 0 ? 80 : 1e9);
-        if (q->statistic == CERTREG_STATISTIC_HUBER)
+        if (setting_supports(q, CR_SUPPORTS_WIDTH))
             p->question.huber_width = out->menu.tolerance * ONE_OF(s, 0.5, 1, 0.1);
         if (out->asked == ASKED_BONFERRONI) p->question.bonferroni = (uint64_t)out->parts;
         memcpy(p->prediction, out->menu.center, sizeof p->prediction);
@@ -244,7 +256,7 @@ static void make_relative(const certreg_question *q, setting *out)
 {
     if (out->seed % 5 != 2 || q->method == CERTREG_METHOD_BASELINE ||
         q->center != CERTREG_CENTER_PREDICTION || out->menu.turn > 0 || out->target_part > 0 ||
-        out->asked == ASKED_BOUNDS || q->statistic == CERTREG_STATISTIC_HUBER)
+        out->asked == ASKED_BOUNDS || !setting_supports(q, CR_SUPPORTS_RELATIVE))
         return;
     const double center = fabs(out->menu.center[0]);
     if (center == 0 && out->pilot == SIZE_MAX) return;
@@ -259,14 +271,8 @@ static void make_relative(const certreg_question *q, setting *out)
 
 static void name(setting *s)
 {
-    static const char *const statistics[] = {"median",       "Huber", "mean",       "circular mean",
-                                             "trimmed mean", "ball",  "projections"},
-                             *const methods[] = {"finite", "", "", "anytime", "baseline"},
-                             *const how[] = {"", ", several", ", together", ", levels", ", bounds"},
+    static const char *const how[] = {"", ", several", ", together", ", levels", ", bounds"},
                              *const kinds[] = {"", ", angle", ", pair"};
-    _Static_assert(sizeof statistics / sizeof *statistics == CR_STATISTIC_COUNT &&
-                       sizeof methods / sizeof *methods == CR_METHOD_COUNT,
-                   "name every statistic and method");
     const certreg_question *q = &s->part[0].question;
     char vector[32] = "", constraints[16] = "", serving[40] = "";
     if (s->part[0].outputs > 1) snprintf(vector, sizeof vector, ", of %zu", s->outputs);
@@ -278,8 +284,8 @@ static void name(setting *s)
                  q->constraints == CERTREG_CONSTRAINTS_C    ? "C"
                  : q->constraints == CERTREG_CONSTRAINTS_CG ? "CG"
                                                             : "ECGM");
-    snprintf(s->name, sizeof s->name, "%s %s%s%s%s%s%s%s%s%s%s%s n=%zu", methods[q->method],
-             statistics[q->statistic],
+    snprintf(s->name, sizeof s->name, "%s %s%s%s%s%s%s%s%s%s%s%s n=%zu",
+             cr_method_of(q->method)->row.name, setting_row(q)->row.name,
              q->center                   ? ", true mean"
              : q->relative_tolerance > 0 ? ", relative"
                                          : "",
@@ -297,10 +303,11 @@ static void draw_any(uint64_t seed, simulate_source *s, setting *out)
     memset(out, 0, sizeof *out);
     out->seed = seed;
     certreg_question q = {.struct_size = sizeof q, .statistic = any_statistic(s)};
-    q.method = any_method(s, q.statistic);
+    q.method = any_method(s, setting_row(&q));
     draw_shape(s, &q, out);
     draw_outputs(s, &q, out);
-    if (q.statistic == CERTREG_STATISTIC_MEAN && out->asked != ASKED_BOUNDS && chance(s, 0.5))
+    if (setting_row(&q)->centers & CR_ONE_OF(CERTREG_CENTER_TRUE_MEAN) &&
+        out->asked != ASKED_BOUNDS && chance(s, 0.5))
         q.center = CERTREG_CENTER_TRUE_MEAN;
     draw_target(s, &q, out);
     draw_serving(s, &q, out);
@@ -315,9 +322,9 @@ static void draw_any(uint64_t seed, simulate_source *s, setting *out)
 static int is_divided(const setting *s)
 {
     const part *p = s->part;
-    return s->menu.divided && p->question.statistic == CERTREG_STATISTIC_MEDIAN &&
-           s->target_part == 0 && !s->part[0].question.constraints && s->samples >= 200 &&
-           s->alpha >= 0.05 && p->outputs > 1 && p->serving.samples == 1;
+    return s->menu.divided && is_median(&p->question) && s->target_part == 0 &&
+           !s->part[0].question.constraints && s->samples >= 200 && s->alpha >= 0.05 &&
+           p->outputs > 1 && p->serving.samples == 1;
 }
 
 /* Laws that fail for opposite noise alike, where that is served, and where it is not; every second
@@ -327,8 +334,8 @@ static int is_even(const setting *s, int pairs)
     const part *p = s->part;
     return s->menu.even && s->menu.most_cells > 2 && p->serving.pairs == pairs &&
            s->alpha >= 0.05 && p->outputs == 1 && s->asked == ASKED_ALONE && s->target_part == 0 &&
-           s->samples <= 200 && !is_score(&p->question) &&
-           (p->question.statistic == CERTREG_STATISTIC_MEDIAN) == (s->seed / 18 % 2);
+           s->samples <= 200 && setting_counts(&p->question) &&
+           is_median(&p->question) == (int)(s->seed / 18 % 2);
 }
 
 /* The looks of a mixture add up (theory 6): with 300 samples to 0.74 of alpha 0.05 and to 0.83 of
@@ -336,10 +343,9 @@ static int is_even(const setting *s, int pairs)
 static int is_mixture(const setting *s)
 {
     const certreg_question *q = &s->part[0].question;
-    return q->statistic == CERTREG_STATISTIC_MEDIAN && q->method == CERTREG_METHOD_ANYTIME &&
-           s->asked == ASKED_ALONE && s->outputs == 1 && !s->menu.divided && !s->menu.failures &&
-           s->target_part == 0 && s->samples >= 200 && s->samples <= 500 && s->alpha >= 0.05 &&
-           s->menu.turn == 0;
+    return is_median(q) && q->method == CERTREG_METHOD_ANYTIME && s->asked == ASKED_ALONE &&
+           s->outputs == 1 && !s->menu.divided && !s->menu.failures && s->target_part == 0 &&
+           s->samples >= 200 && s->samples <= 500 && s->alpha >= 0.05 && s->menu.turn == 0;
 }
 
 /* Certificates by the whole law of a score (theory 6.9). */

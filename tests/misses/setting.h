@@ -5,6 +5,7 @@
 #ifndef MISSES_SETTING_H
 #define MISSES_SETTING_H
 #include "misses/law.h"
+#include "question/question.h"
 #include <certreg/question.h>
 
 enum { MOST_PARTS = 3, MOST_LEVELS = 2 };
@@ -47,6 +48,11 @@ typedef struct setting {
 } setting;
 
 void setting_draw(uint64_t seed, setting *out);
+/* The row of a question's statistic, and what it supports. */
+const cr_statistic *setting_row(const certreg_question *q);
+int setting_supports(const certreg_question *q, uint32_t capability);
+/* Whether certificates are made of counts of outputs alone. */
+int setting_counts(const certreg_question *q);
 /* Of a question; about that of the predictions, if it is relative. */
 double setting_tolerance(const setting *s, const part *p);
 /* target: radius asked for, if the setting has one. */

@@ -119,7 +119,7 @@ static void given_claims(const trial *t, claim *said)
         const double tolerance = setting_tolerance(&t->setting, p);
         said[i] = (claim){.low = tolerance, .high = tolerance};
         memcpy(said[i].center, p->prediction, sizeof said[i].center);
-        said[i].closed = p->question.statistic == CERTREG_STATISTIC_BALL_CENTER;
+        said[i].closed = setting_row(&p->question)->score == CR_SCORE_BALL;
     }
 }
 
@@ -155,7 +155,7 @@ static claim claim_of(const trial *t, const part *p, const certreg_question *q,
 {
     const double tolerance = q->relative_tolerance > 0 ? c->tolerance : q->tolerance;
     claim said = {.radius = c->radius, .low = tolerance, .high = tolerance};
-    said.closed = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+    said.closed = setting_row(q)->score == CR_SCORE_BALL;
     if (c->outcome == CERTREG_OUTCOME_ABSTAINED) said.radius = 0;
     if (said.radius == 0 || q->center == CERTREG_CENTER_TRUE_MEAN) return said;
     if (p->given) memcpy(said.center, p->prediction, sizeof said.center);

@@ -16,8 +16,8 @@ static double output_of(const trial *t, double u)
     const double side = t->side > 0 ? -1 : 1, turn = t->setting.menu.turn;
     double from_end = u;
     if (q->center == CERTREG_CENTER_TRUE_MEAN) return u;
-    if (q->statistic == CERTREG_STATISTIC_HUBER) from_end = u * q->huber_width;
-    if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN)
+    if (setting_supports(q, CR_SUPPORTS_WIDTH)) from_end = u * q->huber_width;
+    if (setting_row(q)->angle == CR_ANGLE_CIRCULAR)
         from_end = asin(fmax(-1, fmin(u, 1))) * turn / two_pi;
     return p->prediction[0] + side * (from_end - setting_tolerance(&t->setting, p));
 }
