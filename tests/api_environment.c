@@ -1,8 +1,9 @@
 /* What the library leaves alone, in whatever is asked of it. The floating-point environment:
  * certified numbers are the same bits whatever it is, it is the same after every call as before,
- * and callbacks see it. The heap: nothing is allocated but by what makes a handle. */
+ * and callbacks see it. Heap and locks: nothing is allocated but by what makes a handle, and
+ * nothing locked on one thread. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* feenableexcept */
+#define _GNU_SOURCE /* feenableexcept, RTLD_NEXT */
 #endif
 #include <certreg/interval.h>
 #include <certreg/worst_function.h>
@@ -10,7 +11,9 @@
 #include "support/counting_malloc.h"
 #include "support/names.h"
 #include "support/stack.h"
+#include <dlfcn.h>
 #include <fenv.h>
+#include <pthread.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -75,7 +78,21 @@ static void keep(const void *what, size_t size)
     used += size;
 }
 
+/* ---- locks. The library has no other call that waits for a thread (tests/symbols.sh). */
+static volatile long locked; /* calls while the malloc family is watched */
+
+#ifdef INTERPOSED
+PUBLIC int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    static int (*next)(pthread_mutex_t *);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    if (watching) locked++;
+    return next(mutex);
+}
+#endif
+
 static int counting; /* whether calls must not allocate */
+static int threads = 3;
 
 #define MAKE(call)                                                                   \
     do {                                                                             \
@@ -84,12 +101,16 @@ static int counting; /* whether calls must not allocate */
         ck_assert_msg(got == CERTREG_OK, "%s: %s", #call, certreg_status_text(got)); \
     } while (0)
 
-#define CALL(call)                                                                      \
-    do {                                                                                \
-        if (counting) watch(0);                                                         \
-        const certreg_status said = (call);                                             \
-        if (counting) unwatch(), ck_assert_msg(!taken && !live, "%s allocates", #call); \
-        MAKE(said);                                                                     \
+#define CALL(call)                                                    \
+    do {                                                              \
+        if (counting) watch(0);                                       \
+        const certreg_status said = (call);                           \
+        if (counting) {                                               \
+            unwatch();                                                \
+            ck_assert_msg(!taken && !live, "%s allocates", #call);    \
+            ck_assert_msg(threads > 1 || !locked, "%s locks", #call); \
+        }                                                             \
+        MAKE(said);                                                   \
     } while (0)
 
 enum { INPUTS = 160, ROWS = 256, SAMPLES = 1024, OUTPUTS = 5, CALLS = 300 };
@@ -186,12 +207,22 @@ static void certify_all(certreg_estimator *e, const float *z)
     static certreg_certificate c[COUNT];
     c[0] = kit_certificate();
     certreg_forecast forecast = {.struct_size = sizeof forecast};
+    certreg_certificate aimed = kit_certificate(), bounded = kit_certificate();
     const certreg_question aims = QUESTION(.tolerance = 0.7, .target = asks_target(0.1));
+    double prediction, estimate;
     CALL(certreg_estimator_set_deadline(e, 3600));
+    CALL(certreg_estimator_begin(e, z, 0.25, 2));
+    CALL(certreg_model_check(e, 0, NULL));
+    CALL(certreg_certify(e, SAMPLES, &aims, 1, &aimed));
     CALL(certreg_estimator_begin(e, z, 0.25, 3));
     CALL(certreg_estimator_forecast(e, &aims, &forecast));
     CALL(certreg_certify(e, SAMPLES, questions, COUNT, c));
+    CALL(certreg_output_bounds(e, SAMPLES, questions, 1, 0.1, &bounded));
+    CALL(certreg_estimator_prediction(e, questions, &prediction));
+    CALL(certreg_estimator_estimate(e, questions, &estimate));
     keep(c, sizeof c), keep(&forecast, sizeof forecast);
+    keep(&aimed, sizeof aimed), keep(&bounded, sizeof bounded);
+    keep(&prediction, sizeof prediction), keep(&estimate, sizeof estimate);
     for (int i = 0; i < COUNT; i++) {
         certreg_question q = questions[i];
         certreg_bounds bounds = {.struct_size = sizeof bounds};
@@ -287,7 +318,7 @@ static void run_all(uint32_t constraints)
     size_t size = 0;
     used = 0;
     wanted = now();
-    MAKE(certreg_backend_open_cpu(3, NULL, &backend)); /* whose threads are born into this
+    MAKE(certreg_backend_open_cpu(threads, NULL, &backend)); /* whose threads are born into this
                                                           environment */
     CALL(certreg_estimator_size(backend, &m, &p, NULL, &size, NULL));
     MAKE(certreg_estimator_create(backend, &m, &p, NULL, &e));
@@ -319,12 +350,20 @@ TEST_TIMES(environment_of_the_caller_changes_no_bit, ENVIRONMENTS)
         ck_assert_msg(bytes[i] == plain[i], "byte %zu of %zu differs", i, used);
 }
 
-TEST(environment_calls_allocate_nothing_after_create)
+/* Locks are looked for on one thread alone, which a pool does without. */
+TEST_TIMES(environment_calls_neither_allocate_nor_lock_after_create, 2)
 {
     if (!interposed()) return;
-    counting = 1;
+    threads = _i ? 3 : 1;
+    counting = 1, locked = 0;
     run_all(ECGM);
     counting = 0;
+    certreg_backend *two = NULL;
+    MAKE(certreg_backend_open_cpu(2, NULL, &two));
+    locked = 0, watch(0);
+    certreg_backend_close(two); /* takes a lock: would it be seen? */
+    unwatch();
+    ck_assert_int_gt(locked, 0);
 }
 
 /* ---- the stack of the thread that makes the calls (section 9 of the header) */

@@ -23,6 +23,9 @@ calls+='|setlocale|system'
 tell_none 'it reads no environment, prints, ends and handles nothing' \
     "$(nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $2); print $2 }' |
         grep -xE "(__)?($calls)(_chk)?")"
+tell_none 'it waits for threads by mutexes, conditions and joins alone' \
+    "$(nm -D --undefined-only "$library" |
+        grep -E 'trylock|timed|rwlock|spin|barrier|sem_|mtx_|cnd_|once|syscall|futex')"
 tell_none 'the stack is not executable' \
     "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
 
