@@ -20,7 +20,7 @@
     X(certreg_target, TARGET, 24, 24)                   \
     X(certreg_serving, SERVING, 40, 40)                 \
     X(certreg_question, QUESTION, 104, 104)             \
-    X(certreg_certificate, CERTIFICATE, 160, 160)       \
+    X(certreg_certificate, CERTIFICATE, 160, 192)       \
     X(certreg_forecast, FORECAST, 24, 24)               \
     X(certreg_run, RUN, 80, 80)                         \
     X(certreg_bounds, BOUNDS, 104, 104)                 \

@@ -1,7 +1,6 @@
-/* Chooses the bound of each condition and its fraction of alpha (theory 5.1): two-valued scores
- * (the median) and the asymptotic method in mean_bounds.c, betting in mean_bounds.c, gradient
- * norms in gradient_bounds.c, the paper's method in statistics/moments.c. No other file
- * knows which method has which bound. */
+/* Chooses the bound of each condition and its fraction of alpha (theory 5.1): two-valued scores,
+ * betting and the asymptotic method in mean_bounds.c, gradient norms in gradient_bounds.c, the
+ * paper's method in statistics/moments.c. No other file knows which method has which bound. */
 #include "bounds/bounds.h"
 #include "base/struct_sizes.h"
 #include "question/question.h"
@@ -75,6 +74,11 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
     return shared ? (1 - CR_ALPHA_FRACTION_GRADIENT) * alpha : alpha;
 }
 
+double cr_bounds_alpha(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+{
+    return moments_alpha(conditions, c, cr_bounds_constraints(v, &conditions->question));
+}
+
 static void bound_by_betting(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                              uint32_t constraints, double alpha, certreg_bounds *out)
 {
@@ -127,23 +131,6 @@ static int has_no_bounds(const cr_conditions *conditions)
     return 0;
 }
 
-static certreg_status compute_bounds(cr_replay *r, const cr_conditions *conditions,
-                                     cr_bound out[CR_CONDITIONS], int *abstained)
-{
-    const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
-    for (int i = 0; i < CR_CONDITIONS; i++)
-        out[i] = (cr_bound){cr_bounds_init(r->view, conditions), NAN, NAN};
-    *abstained = has_no_bounds(conditions);
-    if (*abstained) return CERTREG_OK;
-    if (conditions->question.given.method == CERTREG_METHOD_PAPER)
-        return compute_paper_bounds(r, conditions, &out->moments, abstained);
-    for (int i = 0; i < conditions->count; i++)
-        *abstained |=
-            bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
-    if (*abstained || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return CERTREG_OK;
-    return cr_gradient_bounds_compute(r, conditions, out);
-}
-
 int cr_bounds_prefetch(cr_replay *r, const cr_conditions *conditions)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
@@ -157,7 +144,20 @@ int cr_bounds_prefetch(cr_replay *r, const cr_conditions *conditions)
 certreg_status cr_bounds_compute(cr_replay *r, const cr_conditions *conditions,
                                  cr_bound out[CR_CONDITIONS], int *abstained)
 {
-    const certreg_status status = compute_bounds(r, conditions, out, abstained);
+    const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
+    certreg_status status = CERTREG_OK;
+    for (int i = 0; i < CR_CONDITIONS; i++)
+        out[i] = (cr_bound){cr_bounds_init(r->view, conditions), NAN, NAN};
+    *abstained = has_no_bounds(conditions);
+    if (!*abstained && conditions->question.given.method == CERTREG_METHOD_PAPER)
+        status = compute_paper_bounds(r, conditions, &out->moments, abstained);
+    else if (!*abstained) {
+        for (int i = 0; i < conditions->count; i++)
+            *abstained |=
+                bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
+        if (!*abstained && constraints & CERTREG_CONSTRAINT_GRADIENT)
+            status = cr_gradient_bounds_compute(r, conditions, out);
+    }
     /* An unfinished pass is no bound. */
     return r->view->deadline->expired ? CERTREG_E_DEADLINE : status;
 }

@@ -17,6 +17,8 @@ typedef struct cr_bound { /* of the score of one condition, from the main sample
  * choice and the plan (theory 5.1). The gradient is among them only if it is to be bounded, since
  * it costs a replay. */
 uint32_t cr_bounds_constraints(cr_view *, const cr_question *);
+/* Returns the level of the bounds of mean and variance of a condition. */
+double cr_bounds_alpha(cr_view *, const cr_conditions *, const cr_condition *);
 /* Returns bounds without constraints, with sigma, alpha and the number of main samples set. */
 certreg_bounds cr_bounds_init(cr_view *, const cr_conditions *);
 /* Sets bounds of the scores of all conditions, in the units of the scores; one call, since they

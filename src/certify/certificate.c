@@ -87,7 +87,7 @@ void cr_certificate_fill(cr_view *v, const cr_evaluation *e, const cr_condition_
         return;
     c->output_lo = c->prediction - c->tolerance;
     c->output_hi = c->prediction + c->tolerance;
-    if (q->statistic->score == CR_SCORE_SIGN && !(q->period > 0)) return; /* compared with these */
+    if (q->has_exact_ends) return;
     c->output_lo = nextafter(c->output_lo, -INFINITY);
     c->output_hi = nextafter(c->output_hi, INFINITY);
 }
@@ -179,6 +179,7 @@ static certreg_status move(const cr_move *m, certreg_certificate *c, certreg_err
     for (size_t j = 0; j < m->inputs && !status; j++) status = check_feature(m, j, why);
     if (status) return status;
     const double t = distance(m), left = t > 0 ? nextafter(c->radius - t, 0) : c->radius;
+    if (c->radius > 0 && !(left > 0)) c->reason = CERTREG_REASON_MOVED;
     c->radius = left > 0 ? left : 0;
     c->outcome = left > 0 ? CERTREG_OUTCOME_CERTIFIED : CERTREG_OUTCOME_ABSTAINED;
     if (!(left > 0)) {

@@ -72,8 +72,12 @@ static int cr_answer_timer_stop(const cr_context *w, double start, size_t sample
 
 /* ======== Parses and validates the questions of a call: one of them, or all, for what they have
  * in common. Every pass over the questions begins here. */
+enum { KEPT_QUESTIONS = 8 }; /* room for as many; further ones are parsed again in every pass */
+
 typedef struct cr_request {
     const cr_call *call;
+    cr_question kept[KEPT_QUESTIONS];
+    int is_kept[KEPT_QUESTIONS];
     certreg_certificate *out;
     uint32_t size;               /* of each certificate */
     certreg_error first_invalid; /* of the first question that is invalid */
@@ -92,27 +96,31 @@ typedef struct cr_request {
     double look_prediction; /* its prediction */
 } cr_request;
 
-/* Returns the certificate of a question, in the caller's array. */
-static inline certreg_certificate *cr_request_certificate(const cr_request *r, size_t index)
-{
-    return (certreg_certificate *)((unsigned char *)r->out + index * r->size);
-}
-
-/* Parses and validates one question. Fails with INVALID or VERSION; *out is all zero if the
- * question cannot be read. */
-static certreg_status cr_request_question(const cr_context *w, const cr_request *r, size_t index,
+/* Sets *out to a question, parsed and validated: once if it is kept. Fails with INVALID or VERSION;
+ * *out is all zero if the question cannot be read. */
+static certreg_status cr_request_question(const cr_context *w, cr_request *r, size_t index,
                                           cr_question *out)
 {
     const cr_call *call = r->call;
-    cr_given given;
+    if (index < KEPT_QUESTIONS && r->is_kept[index]) {
+        *out = r->kept[index];
+        return CERTREG_OK;
+    }
+    *out = (cr_question){.first_output = 0};
     certreg_status status =
         cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
-    if (!status) status = cr_question_parse(call->questions, index, call->share, &given, w->why);
-    *out = (cr_question){.first_output = 0};
+    if (!status)
+        status = cr_question_parse(call->questions, index, call->share, &out->given, w->why);
     if (status) return status;
-    out->given = given;
     out->given.at_radius = call->at_radius;
-    return cr_question_validate(w->record, out, w->why);
+    status = cr_question_validate(w->record, out, w->why);
+    if (status || index >= KEPT_QUESTIONS) return status;
+    /* Looks, and the numbers of a vector, remain in the caller's memory: a callback may write to
+     * them, so that these questions are parsed in every pass. */
+    if (out->given.looks || (out->is_vector && out->given.prediction_given)) return CERTREG_OK;
+    r->kept[index] = *out;
+    r->is_kept[index] = 1;
+    return CERTREG_OK;
 }
 
 /* Parses and validates every question, writes a certificate without any claim for each, and sets
@@ -129,7 +137,7 @@ static void cr_request_check(const cr_context *w, cr_request *r)
         const certreg_status status = cr_request_question(w, r, i, &q);
         cr_certificate_init(w->record, &q, &c);
         if (status) cr_certificate_set_status(status, &c);
-        cr_struct_write(cr_request_certificate(r, i), r->size, &c, sizeof c);
+        cr_struct_write((unsigned char *)r->out + i * r->size, r->size, &c, sizeof c);
         if (status && !r->first_invalid.status) r->first_invalid = *w->why;
         if (status) continue;
         if (!r->looks) r->looks = cr_question_looks_digest(&q);
@@ -224,7 +232,7 @@ static void assume_cost(const cr_context *w)
 }
 
 /* Returns the next number of samples at which some question has a look, at most `last`. */
-static uint64_t next_look(const cr_context *w, const cr_request *r, uint64_t after, uint64_t last)
+static uint64_t next_look(const cr_context *w, cr_request *r, uint64_t after, uint64_t last)
 {
     uint64_t next = last;
     for (size_t i = 0; i < r->call->count; i++) {
@@ -314,7 +322,7 @@ static void remember(const cr_context *w, const cr_request *r)
 /* ---- looking ahead: one sweep over the noise for several questions */
 /* Requests the noise sums of a question. Returns 0 if they have no room beside the sums that were
  * requested before, else 1. A failure is reported when the question is answered. */
-static int request_sums(const cr_context *w, const cr_request *r, size_t index)
+static int request_sums(const cr_context *w, cr_request *r, size_t index)
 {
     cr_question q;
     if (cr_request_question(w, r, index, &q) ||
@@ -331,7 +339,7 @@ static int request_sums(const cr_context *w, const cr_request *r, size_t index)
 
 /* Computes the noise sums of a question and of the following ones, while the cache has room.
  * Returns the index of the first question that is not included. Answers are the same without it. */
-static size_t prefetch_from(const cr_context *w, const cr_request *r, size_t index)
+static size_t prefetch_from(const cr_context *w, cr_request *r, size_t index)
 {
     size_t i = index + 1;
     if (!request_sums(w, r, index)) {
@@ -402,8 +410,9 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
         const int late = status == CERTREG_E_DEADLINE;
         c.stop = late ? CERTREG_STOP_DEADLINE : r.stop;
         cr_certificate_set_status(late ? CERTREG_OK : status, &c);
+        if (!c.status && c.outcome == CERTREG_OUTCOME_ABSTAINED) cr_evaluate_reason(w, &e, &c);
         cr_certify_keep_first_error(w, c.status, call->count > 1 ? "question" : NULL, i, &first);
-        cr_struct_write(cr_request_certificate(&r, i), r.size, &c, sizeof c);
+        cr_struct_write((unsigned char *)out + i * r.size, r.size, &c, sizeof c);
     }
     cr_answer_timer_stop(w, start, record->sample_count);
     r.main_samples_revealed |= e.reported;
@@ -484,12 +493,14 @@ static certreg_status check_serving(const cr_context *w, const cr_given *q, cons
     return CERTREG_OK;
 }
 
-static certreg_status check_one(const cr_context *w, const certreg_question *questions, size_t i)
+/* *first is question 0, from the first call on. */
+static certreg_status check_one(const cr_context *w, const certreg_question *questions, size_t i,
+                                cr_given *first)
 {
-    cr_given q, first;
-    certreg_status status = cr_question_parse(questions, i, 1, &q, w->why);
-    if (!status) status = cr_question_parse(questions, 0, 1, &first, w->why);
+    cr_given q;
+    const certreg_status status = cr_question_parse(questions, i, 1, &q, w->why);
     if (status) return status;
+    if (i == 0) *first = q;
     if (q.bonferroni > 1)
         return cr_error_set(w->why, CERTREG_E_INVALID,
                             "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
@@ -500,15 +511,16 @@ static certreg_status check_one(const cr_context *w, const certreg_question *que
                             "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, and its radius "
                             "is not proved; use CERTREG_CENTER_PREDICTION",
                             i);
-    return check_serving(w, &q, &first, i);
+    return check_serving(w, &q, first, i);
 }
 
 /* Checks the questions together; the call validates each of them. */
 static certreg_status check_outputs(const cr_context *w, const certreg_question *questions,
                                     size_t count)
 {
+    cr_given first;
     certreg_status status = cr_struct_check(questions, CR_OLDEST_QUESTION, "question", w->why);
-    for (size_t i = 0; i < count && !status; i++) status = check_one(w, questions, i);
+    for (size_t i = 0; i < count && !status; i++) status = check_one(w, questions, i, &first);
     for (size_t k = 0; k < w->record->model.outputs && !status; k++) {
         const size_t times = questions_about(questions, count, k);
         if (times != 1)

@@ -24,6 +24,7 @@ typedef struct cr_evaluation { /* of one question */
     int has_bounds; /* 1: `bounds` are found, and may hold for the next question too */
     int abstained;  /* 1: some score has no bound */
     cr_condition_radius proven;
+    certreg_status status; /* CERTREG_OK, or why the evaluation ended, which may be an abstention */
     int reported; /* 1: some question reported an answer or an estimate, maybe from main samples */
 } cr_evaluation;
 
@@ -56,6 +57,9 @@ void cr_bound_selection_choose(const cr_context *, cr_conditions *);
  * previous evaluation, because its bounds may hold again. */
 certreg_status cr_evaluate_question(const cr_context *, const cr_question *, uint64_t samples,
                                     int stopped, cr_evaluation *e, certreg_certificate *);
+/* Sets the reason of a certificate that abstains, with the numbers that decide; after
+ * cr_evaluate_question. (Interim looks, which report nothing, do without.) */
+void cr_evaluate_reason(const cr_context *, const cr_evaluation *, certreg_certificate *);
 
 /* ---- A call of certify: its arguments, and the outcome of its questions and of sampling for
  * them. */

@@ -409,6 +409,159 @@ static certreg_status cr_output_bounds_find(const cr_context *w, cr_evaluation *
     return isnan(e->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(w, e, from, to);
 }
 
+/* ======== Why nothing is proved: the first reason that applies, in the order of the enum. */
+typedef struct counted {           /* the limiting condition, if its outputs are counted */
+    uint64_t samples, out, failed; /* main samples; of these out, failures included */
+    double alpha, allowed;         /* level of the bound; it has to be below `allowed` */
+} counted;
+
+/* Returns the share of outputs out that a radius of 0 permits. */
+static double share_allowed(const cr_condition *c)
+{
+    return c->pairs.samples ? cr_antithetic_max_probability(&c->pairs, 0)
+                            : 0.5 * (1 - c->threshold);
+}
+
+static counted count_out(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                         double prediction)
+{
+    const cr_question *q = &conditions->question;
+    cr_score about = c->score;
+    about.prediction = prediction;
+    const cr_samples s = cr_split_main_scores(v, conditions, &about);
+    counted n = {.alpha = cr_bounds_alpha(v, conditions, c), .allowed = share_allowed(c)};
+    for (; cr_samples_has(&s, n.samples); n.samples++) {
+        int failed = 0;
+        for (size_t k = q->first_output; k < q->end_output; k++)
+            failed |= isnan(cr_view_value(v, conditions->first_main_sample + n.samples, k));
+        n.out += cr_samples_at(&s, n.samples) < 0;
+        n.failed += (uint64_t)failed;
+    }
+    return n;
+}
+
+static int proves(const counted *n, uint64_t out, uint64_t samples)
+{
+    return cr_binomial_upper(out, samples, n->alpha) < n->allowed;
+}
+
+/* Returns 1 if this total of samples has a radius at the share of outputs out so far. */
+static int would_do(cr_view *v, const counted *n, uint64_t total)
+{
+    const size_t given = v->plan.pilot == SIZE_MAX ? 0 : v->plan.pilot;
+    const uint64_t main = total - (v->plan.pilot ? given : cr_pilot_samples(total, v->plan.blocks));
+    return proves(n, (uint64_t)ceil((double)n->out / (double)n->samples * (double)main), main);
+}
+
+/* Returns the least total that would do, up to a thousandth; 0: none below 2^31. */
+static uint64_t samples_needed(cr_view *v, const counted *n)
+{
+    uint64_t below = n->samples + v->pilot, enough = below;
+    if (!n->samples || (double)n->out >= n->allowed * (double)n->samples) return 0;
+    while (!would_do(v, n, enough)) {
+        below = enough;
+        if ((enough *= 2) >= UINT64_C(1) << 31) return 0;
+    }
+    while (enough - below > 1 + enough / 1000) {
+        const uint64_t middle = below + (enough - below) / 2;
+        if (would_do(v, n, middle)) enough = middle;
+        else below = middle;
+    }
+    return enough;
+}
+
+/* Returns 1 if a condition would hold about another prediction: proved, if its outputs are counted;
+ * else with a mean score two standard errors above the threshold. */
+static int holds_about(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                       double prediction)
+{
+    if (c->is_binomial) {
+        const counted n = count_out(v, conditions, c, prediction);
+        return proves(&n, n.out, n.samples);
+    }
+    cr_score about = c->score;
+    about.prediction = prediction;
+    const cr_samples s = cr_split_main_scores(v, conditions, &about);
+    double sum = 0, squares = 0, count = 0;
+    for (size_t i = 0; cr_samples_has(&s, i); i++, count++) {
+        const double u = cr_samples_at(&s, i) - c->threshold;
+        sum += u;
+        squares += u * u;
+    }
+    return sum > 2 * sqrt(fmax(0, squares - sum * sum / count));
+}
+
+static int estimate_is_better(cr_view *v, const cr_conditions *conditions)
+{
+    int holds = !conditions->question.is_vector && !isnan(conditions->estimate);
+    for (int i = 0; holds && i < conditions->count; i++)
+        holds = holds_about(v, conditions, conditions->each + i, conditions->estimate);
+    return holds && conditions->estimate != conditions->prediction;
+}
+
+/* Returns 1 if the score of a condition has no range, and a bound needs one. */
+static int range_is_missing(cr_view *v, const cr_evaluation *e, const cr_condition *c)
+{
+    const int32_t k = e->conditions.score_output;
+    const certreg_bounds *b = &e->bounds[c - e->conditions.each].moments;
+    double lo, hi;
+    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &lo, &hi);
+    return !(isfinite(lo) && isfinite(hi)) &&
+           !(b->constraints & CERTREG_CONSTRAINT_MEAN && isfinite(b->mean_lo));
+}
+
+static int32_t reason_of(cr_view *v, const cr_evaluation *e, const cr_condition *c,
+                         const counted *n)
+{
+    const cr_conditions *conditions = &e->conditions;
+    const cr_question *q = &conditions->question;
+    const int is_counted = n->samples > 0;
+    const double unserved = 1 - c->score.required_probability;
+    if (v->deadline->expired || e->status == CERTREG_E_DEADLINE) return CERTREG_REASON_DEADLINE;
+    if (e->status == CERTREG_E_WRONG_STATE ||
+        (is_counted ? !proves(n, 0, n->samples)
+                    : q->uses_order_statistics && !conditions->any_output_failed))
+        return CERTREG_REASON_FEW_SAMPLES;
+    if (!conditions->has_prediction && !q->uses_order_statistics)
+        return CERTREG_REASON_NO_PREDICTION;
+    if (e->status == CERTREG_E_INFEASIBLE) return CERTREG_REASON_CONTRADICTION;
+    if (is_counted ? n->failed && proves(n, n->out - n->failed, n->samples)
+                   : conditions->any_output_failed)
+        return CERTREG_REASON_FAILURES;
+    if (!is_counted && range_is_missing(v, e, c)) return CERTREG_REASON_NO_RANGE;
+    if (e->abstained) return CERTREG_REASON_EQUAL_OUTPUTS;
+    if (estimate_is_better(v, conditions)) return CERTREG_REASON_PREDICTION;
+    if (q->given.serving_samples &&
+        (is_counted ? e->bounds[c - conditions->each].failure_probability < unserved
+                    : e->bounds[c - conditions->each].moments.mean_lo > 0))
+        return CERTREG_REASON_SERVING;
+    if (q->is_group_sequential) return CERTREG_REASON_TARGET;
+    return is_counted ? CERTREG_REASON_OUTPUTS_OUT : CERTREG_REASON_SPREAD;
+}
+
+void cr_evaluate_reason(const cr_context *w, const cr_evaluation *e, certreg_certificate *c)
+{
+    const cr_condition *limiting = e->conditions.each + e->proven.limiting;
+    const int has_bounds = !e->status && !e->abstained && !w->record->deadline->expired;
+    counted n = {.samples = 0};
+    if (has_bounds && limiting->is_binomial && !(e->conditions.question.given.at_radius > 0))
+        n = count_out(w->record, &e->conditions, limiting, limiting->score.prediction);
+    c->reason = reason_of(w->record, e, limiting, &n);
+    if (c->reason == CERTREG_REASON_FEW_SAMPLES && c->stop == CERTREG_STOP_DEADLINE)
+        c->reason = CERTREG_REASON_DEADLINE;
+    if (e->status && c->stop == CERTREG_STOP_HOPELESS) c->reason = CERTREG_REASON_TARGET;
+    if (w->record->deadline->expired) { /* the answer was in time, its reason is not */
+        c->reason = CERTREG_REASON_DEADLINE;
+        c->stop = CERTREG_STOP_DEADLINE;
+    }
+    if (!n.samples || c->reason == CERTREG_REASON_DEADLINE) return;
+    c->share_out = e->bounds[e->proven.limiting].failure_probability;
+    c->share_allowed = n.allowed;
+    if (e->conditions.question.given.method == CERTREG_METHOD_FINITE &&
+        !e->conditions.question.is_group_sequential)
+        c->samples_needed = samples_needed(w->record, &n);
+}
+
 /* ======== The driver of one question, from the record to its certificate: prediction,
  * conditions, bounds, radius (theory 1 and 2; in the paper, sections 3 and 4). */
 /* Returns 1 if the bounds of the previous question hold for this one too. Bounds of f itself do not
@@ -459,14 +612,14 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
               reuse = q->uses_order_statistics || (e->has_bounds && has_same_bounds(v, e, q));
     *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
     cr_certificate_init(v, q, c);
-    certreg_status status = cr_conditions_check_reuse(v, q, samples, w->why);
+    certreg_status status = e->status = cr_conditions_check_reuse(v, q, samples, w->why);
     if (status) return status;
 
     /* 1. The prediction, chosen by the pilot, and the conditions under which T stays within the
      * tolerance of it. */
     e->has_bounds = 0;
     *conditions = (cr_conditions){.question = *q, .scratch = w->scratch};
-    status = cr_conditions_prepare(v, conditions, w->why);
+    status = e->status = cr_conditions_prepare(v, conditions, w->why);
     const int answers = !status || status == CERTREG_E_DEADLINE || is_abstention(status, stopped);
     e->reported |= answers;
     if (answers) {
@@ -503,6 +656,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
     }
 
     /* 5. The certificate. An unfinished evaluation claims nothing. */
+    e->status = status;
     if (status || v->deadline->expired) {
         *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
         c->output_lo = -INFINITY;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { INPUTS = 6, MOST_OUTPUTS = 2, BATCH = 50, SAMPLES = 700, PILOT = 124 };
 static const float input[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1},
@@ -113,6 +114,9 @@ static void print_bounds(const certreg_bounds *b)
 static void print_certificate(const certreg_certificate *c)
 {
     printf(" %d %d %d", (int)c->status, (int)c->outcome, (int)c->stop);
+#if CERTREG_VERSION_NUMBER >= 300 /* programs of earlier versions are made of this file too */
+    if (c->reason) printf(" reason %d", (int)c->reason);
+#endif
     number(c->radius), number(c->prediction), number(c->estimate), number(c->output_lo),
         number(c->output_hi);
 }
@@ -147,14 +151,27 @@ static void print_sides(const certreg_question *q)
     }
 }
 
-/* A question that makes no sense here has no row. At a radius > 0 output bounds are asked for,
- * whose rows have center 2. */
-static void ask_at(const char *group, const certreg_question *q, double radius)
+static int refused_with(const char *words)
+{
+    return strstr(certreg_estimator_error(estimator)->text, words) != NULL;
+}
+
+static certreg_status certify(const certreg_question *q, double radius, certreg_certificate *c)
+{
+    return radius > 0 ? certreg_output_bounds(estimator, SAMPLES, q, 1, radius, c)
+                      : certreg_certify(estimator, SAMPLES, q, 1, c);
+}
+
+/* A question that makes no sense here has no row. One whose statistic needs a width gets it. At a
+ * radius > 0 output bounds are asked for, whose rows have center 2. */
+static void ask_at(const char *group, certreg_question *q, double radius)
 {
     certreg_certificate c = {.struct_size = sizeof c};
-    const certreg_status status = radius > 0
-                                      ? certreg_output_bounds(estimator, SAMPLES, q, 1, radius, &c)
-                                      : certreg_certify(estimator, SAMPLES, q, 1, &c);
+    certreg_status status = certify(q, radius, &c);
+    if (status == CERTREG_E_INVALID && refused_with("question.huber_width is 0")) {
+        q->huber_width = 0.6 * now->tolerance[q->output < 0 ? 0 : q->output];
+        status = certify(q, radius, &c);
+    }
     if (status == CERTREG_E_INVALID) return;
     printf("%s ", group);
     print_question(q, radius > 0 ? 2 : q->center);
@@ -167,7 +184,7 @@ static void ask_at(const char *group, const certreg_question *q, double radius)
     printf("\n");
 }
 
-static void ask(const char *group, const certreg_question *q)
+static void ask(const char *group, certreg_question *q)
 {
     ask_at(group, q, 0);
 }
@@ -186,22 +203,44 @@ static void begin(uint64_t stream)
 static certreg_question question(int32_t output, int32_t statistic, int32_t method)
 {
     return QUESTION(.output = output, .statistic = statistic, .method = method,
-                    .tolerance = now->tolerance[output < 0 ? 0 : output],
-                    .huber_width = statistic == CERTREG_STATISTIC_HUBER
-                                       ? 0.6 * now->tolerance[output < 0 ? 0 : output]
-                                       : 0,
-                    .alpha = 0.1);
+                    .tolerance = now->tolerance[output < 0 ? 0 : output], .alpha = 0.1);
 }
 
-/* Every combination of one record. */
+/* ---- which statistics there are: what the library refuses of them, asked without a tolerance */
+static int refuses(int32_t statistic, int32_t output, double relative, const char *words)
+{
+    const certreg_question q =
+        QUESTION(.statistic = statistic, .output = output, .relative_tolerance = relative);
+    certreg_certificate c = {.struct_size = sizeof c};
+    certreg_certify(estimator, SAMPLES, &q, 1, &c);
+    return refused_with(words);
+}
+
+static int is_statistic(int32_t value)
+{
+    return !refuses(value, 0, 0, "question.statistic is");
+}
+
+static int is_about_vectors(int32_t statistic) /* with tolerances in proportion */
+{
+    return !refuses(statistic, CERTREG_ALL_OUTPUTS, -1, ": for ");
+}
+
+static int is_only_about_vectors(int32_t statistic)
+{
+    return is_about_vectors(statistic) && refuses(statistic, 0, 0, ": for ");
+}
+
+/* Every combination of one record, but for the statistics of ask_vectors alone. */
 static void ask_all(void)
 {
     begin(1);
     for (int32_t output = CERTREG_ALL_OUTPUTS; output < (int32_t)now->outputs; output++)
-        for (int32_t statistic = 0; statistic <= CERTREG_STATISTIC_CIRCULAR_MEAN; statistic++)
+        for (int32_t statistic = 0; is_statistic(statistic); statistic++)
             for (int32_t method = 0; method <= CERTREG_METHOD_ANYTIME; method++)
                 for (int32_t center = 0; center <= 2; center++)
                     for (int f = 0; f < FAMILIES; f++) {
+                        if (is_only_about_vectors(statistic)) continue;
                         if (brief && (f != 4 || center == 2)) continue;
                         certreg_question q = question(output, statistic, method);
                         q.center = center % 2, q.constraints = families[f];
@@ -236,7 +275,10 @@ static void ask_together(void)
     certreg_question q[MOST_OUTPUTS];
     certreg_certificate each[MOST_OUTPUTS], all = {.struct_size = sizeof all},
                                             levels[2] = {{.struct_size = sizeof all}};
-    for (int32_t k = 0; k < (int32_t)now->outputs; k++) q[k] = question(k, k % 2, k % 2);
+    for (int32_t k = 0; k < (int32_t)now->outputs; k++) {
+        q[k] = question(k, k % 2, k % 2); /* median, and Huber location */
+        q[k].huber_width = k % 2 ? 0.6 * now->tolerance[k] : 0;
+    }
     each[0].struct_size = sizeof *each;
     begin(9);
     certreg_certify_outputs(estimator, SAMPLES, q, now->outputs, each, &all);
@@ -262,7 +304,7 @@ static certreg_status open_estimator(certreg_backend *backend, uint32_t constrai
 static void ask_one_by_one(void)
 {
     for (int32_t k = 0; k < (int32_t)now->outputs; k++)
-        for (int32_t statistic = 0; statistic <= CERTREG_STATISTIC_CIRCULAR_MEAN; statistic++)
+        for (int32_t statistic = 0; is_statistic(statistic); statistic++)
             for (int32_t method = 0; method <= CERTREG_METHOD_ANYTIME; method++) {
                 begin(1);
                 ask_served(k, statistic, method);
@@ -300,14 +342,13 @@ static void ask_baselines(void)
 /* What ask_all has not of vectors. */
 static void ask_vectors(void)
 {
-    static const int32_t statistics[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_MEAN,
-                                         CERTREG_STATISTIC_PROJECTION_MEDIAN};
     const certreg_serving serving = {
         .struct_size = sizeof serving, .samples = 51, .failure_rate = 0.05};
     const certreg_target target = {.struct_size = sizeof target, .radius = 0.25 * sigma};
-    for (int i = 0; i < 3; i++)
+    for (int32_t statistic = 0; is_statistic(statistic); statistic++)
         for (int32_t method = 0; method <= CERTREG_METHOD_ANYTIME; method++) {
-            certreg_question q = question(CERTREG_ALL_OUTPUTS, statistics[i], method);
+            if (!is_about_vectors(statistic)) continue;
+            certreg_question q = question(CERTREG_ALL_OUTPUTS, statistic, method);
             double told[MOST_OUTPUTS] = {0};
             begin(1);
             ask("vector", &q);
@@ -325,11 +366,9 @@ static void ask_vectors(void)
 /* A tolerance that is a part of the prediction. */
 static void ask_relative(void)
 {
-    static const int32_t statistics[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_MEAN,
-                                         CERTREG_STATISTIC_PROJECTION_MEDIAN};
     for (int32_t output = CERTREG_ALL_OUTPUTS; output < (int32_t)now->outputs; output++)
-        for (int i = 0; i < 3; i++) {
-            certreg_question q = question(output, statistics[i], CERTREG_METHOD_FINITE);
+        for (int32_t statistic = 0; is_statistic(statistic); statistic++) {
+            certreg_question q = question(output, statistic, CERTREG_METHOD_FINITE);
             q.tolerance = 0, q.relative_tolerance = 1.5;
             begin(1);
             ask("relative", &q);
