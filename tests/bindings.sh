@@ -75,6 +75,8 @@ if cargo --version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
     tell 'Rust: NaN is an error' refuses rust 'is nan' 's/\*y = .*/*y = f32::NAN * x[0];/'
     tell 'Rust: so is a tolerance of 0' refuses rust 'tolerance is 0' 's/new(0.5)/new(0.0)/'
     tell 'Rust: so is another number of inputs' refuses rust 'z has 2 numbers' 's/, -0.25\]/]/'
+    tell 'Rust: an abstention says why' refuses rust 'beyond the tolerance: lower sigma' \
+        's/new(0.5)/new(1e-9)/; s/println.*/assert!(c.radius > 0.0, "{}", c.reason_text());/'
     tell 'Rust: a panic of the model comes out, and its record goes on, in another thread' \
         prints rust 's/let model.*/let mut calls = 0;\n&\ncalls += 1; assert!(calls != 3, "off");/
         s/|x, y|/move &/; s/let c =.*/let ask = || e.certify(10_000, \&Question::new(0.5));\

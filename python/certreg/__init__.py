@@ -50,8 +50,8 @@ from .constants import (
     ALL_OUTPUTS, CALIBRATION_SCORES, DENOISER_PASSES, JSON_SEED, LEAST_RADIUS_EVALUATIONS,
     LEAST_WORST_CASE_EVALUATIONS, MOST_REGIONS, NO_PILOT, PLAN_COUNT_FAILURES, PLAN_DEPLOYED,
     PLAN_EPISODE, PLAN_PAIRS, RADIUS_EVALUATIONS, VERSION_NUMBER, WORST_CASE_EVALUATIONS, Attack,
-    Center, Constraint, Constraints, Dependence, Domain, Method, Outcome, Output, Region, Score,
-    Side, Statistic, Status, Stop, __version__,
+    Center, Constraint, Constraints, Dependence, Domain, Method, Outcome, Output, Reason, Region,
+    Score, Side, Statistic, Status, Stop, __version__,
 )
 from .denoised import Denoised
 from .errors import CertregError, ModelWarning, ResumeError, RowsError

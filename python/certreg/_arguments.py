@@ -14,8 +14,8 @@ import secrets
 from typing import Any, Callable, Iterable, Mapping, TypeVar, cast
 from typing import SupportsFloat, SupportsIndex
 
-from .constants import Center, Constraint, Constraints, Method, Outcome, Side, Statistic, Status
-from .constants import Stop
+from .constants import Center, Constraint, Constraints, Method, Outcome, Reason, Side, Statistic
+from .constants import Status, Stop
 
 _ENUM_OF_FIELD: dict[str, type[enum.Enum]] = {
     "status": Status,
@@ -26,6 +26,7 @@ _ENUM_OF_FIELD: dict[str, type[enum.Enum]] = {
     "center": Center,
     "constraints": Constraint,
     "limiting_side": Side,
+    "reason": Reason,
     "side": Side,
 }
 Member = TypeVar("Member", bound=enum.IntEnum)

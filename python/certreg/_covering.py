@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _structs as S
 from .alternatives import MOST, Alternatives, Cell
-from .constants import NO_PILOT, Center, Method, Outcome, Statistic, Status, Stop
+from .constants import NO_PILOT, Center, Method, Outcome, Reason, Statistic, Status, Stop
 from .errors import CertregError
 from .questions import Question, Target, divided, question_digest, structs_of
 from .results import refused_certificate
@@ -407,6 +407,10 @@ class _Work:
         limiting: S.Certificate | None,
     ) -> S.Certificate:  # fmt: skip
         base.question_digest, base.samples, base.stop = digest, self.calls, int(Stop.ALL)
+        why = limiting or S.Certificate(reason=Reason.TARGET)
+        base.reason, base.share_out = why.reason, why.share_out
+        base.share_allowed = why.share_allowed
+        base.samples_needed = 0  # of one record, and this certificate is about several
         if limiting is None or not radius > 0:
             base.stop = int(Stop.HOPELESS if self.of.target else Stop.ALL)
             base.outcome, base.limiting_side = int(Outcome.ABSTAINED), 0

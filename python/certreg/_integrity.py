@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
-from .constants import Outcome, Status, Stop
+from .constants import Outcome, Reason, Status, Stop
 from .questions import digests_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def _check_places(rows: Rows, places: np.ndarray) -> None:
         & ((radius >= 0) & (radius <= longest))
         & ((radius == 0) | ~failed & (found["outcome"] != Outcome.ABSTAINED))
     )
-    for name, members in (("status", Status), ("outcome", Outcome), ("stop", Stop)):
+    kinds = {"status": Status, "outcome": Outcome, "stop": Stop, "reason": Reason}
+    for name, members in kinds.items():
         possible &= (found[name] >= 0) & (found[name] <= max(members))
     if not possible.all():
         row = places[~possible.all(axis=(1, 2))][0]

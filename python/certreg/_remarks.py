@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _structs as S
+from ._arguments import enum_value
 from ._integrity import MOST_SIGMAS
 from ._types import Names
 from ._worker import Job, Sampling, empty_certificates
@@ -18,10 +19,10 @@ from .constants import Outcome, Output, Statistic, Status
 from .estimator import Estimator
 from .names import listed, noise_on
 from .questions import Question, tolerance_text
+from .results import reason_text
 
 TOO_LITTLE = "float32 noise"  # in the error of an input that is too far from 0 for its noise
 UNITS = "; scale='std' puts sigma in units of each feature"
-OTHER_PLAN = "a smaller sigma or more samples"
 Fields: TypeAlias = Callable[[str, int, int], list[np.ndarray]]  # Rows._fields
 RELATIVE = (Statistic.MEDIAN, Statistic.MEAN)  # statistics that take relative tolerances
 
@@ -117,27 +118,45 @@ def failure_remark(
 def abstention_remarks(
     sampling: Sampling, questions: Sequence[Question], fields: Fields
 ) -> list[str]:
-    """A text for each sigma and question at which some rows abstained and none is certified, except
-    for questions with a target."""
+    """A text for each sigma and question at which rows abstained: their number for each reason, and
+    the library's sentence on the most frequent one."""
     texts = []
     for k, sigma in enumerate(sampling.sigmas):
         for q, question in enumerate(questions):
-            none = _abstained(*fields("status outcome radius", k, q))
-            if question.target is not None or not none:
+            rows = _abstained(*fields("status outcome", k, q))
+            if not rows.any():
                 continue
-            small = _small(sampling, question, lambda name: fields(name, k, q)[0])
             level = f" and sigma {sigma:g}" if len(sampling.sigmas) > 1 else ""
-            texts.append(
-                f"nothing is certified at tolerance {tolerance_text(question)}{level}: try a "
-                f"larger tolerance, {OTHER_PLAN}{small}"
-            )
+            place = f"at tolerance {tolerance_text(question)}{level}"
+            each = (fields(name, k, q)[0][rows] for name in ("reason", "samples_needed"))
+            why = _reasons(*each)
+            if not fields("radius", k, q)[0].any():
+                why += _small(sampling, question, lambda name: fields(name, k, q)[0])
+            texts.append(f"{rows.sum()} of {len(rows)} rows abstained {place}: {why}")
     return texts
 
 
-def _abstained(statuses: np.ndarray, outcomes: np.ndarray, radii: np.ndarray) -> bool:
-    """True if some rows abstained and none is certified. Failed rows have this outcome too."""
-    some = (statuses == Status.OK) & (outcomes == Outcome.ABSTAINED)
-    return bool(some.any() and not (radii > 0).any())
+def _abstained(statuses: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
+    """Failed rows have this outcome too."""
+    found: np.ndarray = (statuses == Status.OK) & (outcomes == Outcome.ABSTAINED)
+    return found
+
+
+def _reasons(reasons: np.ndarray, needed: np.ndarray) -> str:
+    """The number of rows with each reason, the sentence on the first, and what would do."""
+    each = sorted(zip(*np.unique(reasons, return_counts=True)), key=lambda pair: -pair[1])
+    text = ", ".join(f"{count} {_name_of(reason)}" for reason, count in each)
+    if each[0][0]:
+        text += f"; {reason_text(each[0][0])}"
+    some = needed[needed > 0]
+    if len(some):
+        text += f"; for {len(some)} of them {some.max()} samples would do if the shares stay"
+    return text
+
+
+def _name_of(reason: int) -> str:
+    name = getattr(enum_value("reason", reason), "name", f"reason {reason}")
+    return name.lower().replace("_", " ") if reason else "without a reason"
 
 
 def _small(

@@ -17,7 +17,7 @@ from ._files import AnyPath, archive_of, replace
 from ._integrity import check_ranges
 from ._optional import needed
 from ._types import Path
-from ._worker import CERTIFICATE, Sampling
+from ._worker import ADDED, CERTIFICATE, Sampling, empty_certificates
 from .constants import Domain
 from .frames import Index
 from .questions import Question, Serving, Target
@@ -73,7 +73,7 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
         facts = json.loads(str(kept["facts"]))
         index = _index_of(facts)
         made = kind(
-            kept["certificates"],
+            _with_all_fields(kept["certificates"]),
             kept["done"],
             {(row, k): str(text) for row, k, text in facts["errors"]},
             _sampling_of(facts["sampling"], kept),
@@ -95,6 +95,17 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
             certreg=str(facts["certreg"]),
         )
         _check(made)
+    return made
+
+
+def _with_all_fields(found: np.ndarray) -> np.ndarray:
+    """Certificates of this version, also from those of 0.2.0, which end before `reason`."""
+    first = np.dtype(CERTIFICATE.descr[: CERTIFICATE.descr.index((ADDED[0], "<i4"))])
+    if found.dtype != first:
+        return found
+    made = empty_certificates(*found.shape)
+    for name in (first.names or ())[1:]:
+        made[name] = found[name]
     return made
 
 

@@ -46,7 +46,8 @@ class Certificate(Struct):
         (f64, "radius prediction estimate output_lo output_hi radius_l1 radius_l2"),
         (f64, "radius_linf sigma tolerance alpha"), (u64, "samples noise_id question_digest"),
         (i32, "output statistic method center"), (u32, "constraints"), (i32, "limiting_side"),
-        (u64, "input_digest"),
+        (u64, "input_digest"), (i32, "reason reserved"), (f64, "share_out share_allowed"),
+        (u64, "samples_needed"),
     )
 
 
@@ -226,6 +227,7 @@ FUNCTIONS = {
     "certreg_estimator_destroy": (None, pointer),
     "certreg_estimator_begin": (i32, pointer, pointer, f64, u64),
     "certreg_model_check": (i32, pointer, size_t, pointer),
+    "certreg_reason_text": (C.c_char_p, i32),
     "certreg_certify": (i32, pointer, size_t, ref(Question), size_t, ref(Certificate)),
     "certreg_estimator_error": (ref(Error), pointer),
     "certreg_version": (u32,),

@@ -32,7 +32,8 @@ from .questions import Question, digests_of, divided, structs_of
 from .results import refused_certificate
 
 CERTIFICATE = cast("np.dtype[np.void]", np.dtype(S.Certificate))  # of a structured array
-FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
+FIELDS = [name for name in CERTIFICATE.names or () if name not in ("struct_size", "reserved")]
+ADDED = FIELDS[FIELDS.index("reason") :]  # since 0.3.0: the last columns of tables
 
 
 class Record(NamedTuple):

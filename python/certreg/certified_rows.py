@@ -24,7 +24,7 @@ from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
 from ._texts import printable
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
-from ._worker import CERTIFICATE, FIELDS, Record, Sampling
+from ._worker import ADDED, CERTIFICATE, FIELDS, Record, Sampling
 from .bands import population
 from .constants import Domain, Outcome, version_text
 from .frames import Index, in_order
@@ -230,6 +230,7 @@ class Rows(HtmlTable):
                         line["limiting_alternative"] = found.limiting[q] if found else ""
                     if self.missing is not None:
                         line["missing"] = ", ".join(named(self.missing[row], self.columns))
+                    line.update({name: line.pop(name) for name in ADDED})
                     list_.append(line)
         return list_
 
@@ -360,9 +361,9 @@ class Rows(HtmlTable):
             A text about outputs without a question; the text of a ModelWarning; a text about
             features without noise; a text about missing cells; for each question a text if at least
             half of the radii at the largest sigma are as long as this sigma allows; for each sigma
-            and question a text if nothing is certified, or no output is bounded because sigma and
-            samples allow no such radius; and a text about failed rows, with the first reason.
-            Features without names are counted from 0."""
+            and question the reasons of rows that abstained, or a text if no output is bounded
+            because sigma and samples allow no such radius; and a text about failed rows, with the
+            first reason. Features without names are counted from 0."""
         statuses = self.certificates["status"][self.done]
         failed = failure_remark(self.errors, self.numbers, statuses, self.sampling.scale)
         others = output_remark(self.sampling, self.questions)
@@ -381,7 +382,7 @@ class Rows(HtmlTable):
         return found + ceiling_remarks(*plan, self.certificates["radius"][self.done])
 
     def _abstentions(self) -> list[str]:
-        """The remarks on sigmas and questions at which nothing is certified, for radii."""
+        """The remarks on rows that abstained, for radii."""
         if self.at_radius is not None:
             return []
         return abstention_remarks(self.sampling, self.questions, self._fields)

@@ -254,6 +254,40 @@ class Attack(Named):
     BROKEN = 1
 
 
+class Reason(Named):
+    """Why a certificate abstains: the first of these that applies.
+
+    - NONE: it does not abstain, or has failed.
+    - DEADLINE: the answer was not finished in time.
+    - FEW_SAMPLES: so few samples prove nothing, even if no output is beyond the tolerance.
+    - NO_PREDICTION: outputs of the pilot failed or cancel out, or the tolerance is a part of 0.
+    - CONTRADICTION: estimated bounds contradict each other.
+    - FAILURES: failed outputs count as the worst value.
+    - NO_RANGE: a bound needs `lo` and `hi` of the outputs.
+    - EQUAL_OUTPUTS: nearly all outputs are equal, which an estimated bound excludes.
+    - PREDICTION: the prediction is far from the outputs.
+    - SERVING: values of so few served samples miss by themselves.
+    - TARGET: no look proved the target radius or a part of it.
+    - OUTPUTS_OUT: too large a share of the outputs may be beyond the tolerance.
+    - SPREAD: the same for a mean: its bounds are too wide, or the outputs scatter.
+    - MOVED: the input is not nearer than the radius, after `Certificate.moved`."""
+
+    NONE = 0
+    DEADLINE = 1
+    FEW_SAMPLES = 2
+    NO_PREDICTION = 3
+    CONTRADICTION = 4
+    FAILURES = 5
+    NO_RANGE = 6
+    EQUAL_OUTPUTS = 7
+    PREDICTION = 8
+    SERVING = 9
+    TARGET = 10
+    OUTPUTS_OUT = 11
+    SPREAD = 12
+    MOVED = 13
+
+
 class Stop(Named):
     """Why sampling stopped.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import dataclasses
 import functools
+import html
 import json
 import math
 from typing import Any, Container, NamedTuple, Sequence, TypeAlias, TypeVar, Union, cast
@@ -17,10 +18,11 @@ from ._arguments import enum_value, field_names, instance, integer, listed
 from ._arrays import array_of, numbers, optional_scale, unnamed
 from ._ctypes import Struct, f64, size_t, u64
 from ._library import lib, version
+from ._messages import in_python
 from ._missing import put_placeholders
 from ._tables import HtmlTable
-from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Region, Side, Statistic
-from .constants import Status, Stop
+from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Reason, Region, Side
+from .constants import Statistic, Status, Stop
 from .errors import check
 from .questions import Asked, question_of
 
@@ -84,7 +86,14 @@ class Certificate(_Result, HtmlTable):
     limiting_side : Side
         The condition that limits the radius; 0 if there is none.
     input_digest : int
-        Digest of z and the scale, for `moved`."""
+        Digest of z and the scale, for `moved`.
+    reason : Reason
+        Why it abstains.
+    share_out, share_allowed : float
+        After an abstention about counted outputs, as of a median, else 0: an upper bound of the
+        share of outputs that are out at `limiting_side`, and the share that has to be above it.
+    samples_needed : int
+        The number of samples that would have a radius if the share out stays; 0: none is known."""
 
     status: Status
     outcome: Outcome
@@ -110,12 +119,17 @@ class Certificate(_Result, HtmlTable):
     constraints: Constraint
     limiting_side: Side  # 0: none
     input_digest: int
+    reason: Reason = Reason.NONE  # pickles of 0.2.0 end before it
+    share_out: float = 0.0
+    share_allowed: float = 0.0
+    samples_needed: int = 0
 
     def __str__(self) -> str:
         if self.status != Status.OK:
             return f"no certificate: {self.status.name}"
         if not self.radius > 0:
-            return f"nothing is proved at tolerance {self.tolerance:g} and sigma {self.sigma:g}"
+            text = f"nothing is proved at tolerance {self.tolerance:g} and sigma {self.sigma:g}"
+            return text + self._because()
         center = "its prediction" if self.center == Center.PREDICTION else "its value at the input"
         place = f"within {self.tolerance:g} of {center}"  # a vector, or centered on the true mean
         if math.isfinite(self.output_lo) or math.isfinite(self.output_hi):
@@ -132,6 +146,19 @@ class Certificate(_Result, HtmlTable):
             f"the smoothed {statistic} stays {place} for every shift with a norm below "
             f"{self.radius:g}, each feature divided by its scale (alpha {self.alpha:g}{how})"
         )
+
+    def _because(self) -> str:
+        """The reason of an abstention, and the numbers that decide."""
+        text = f"; {reason_text(self.reason)}" if self.reason else ""
+        if self.share_allowed:
+            out, allowed = 100 * self.share_out, 100 * self.share_allowed
+            text += f"; up to {out:.4g} % of the outputs may be out, {allowed:.4g} % is too much"
+        if self.samples_needed:
+            text += f"; {self.samples_needed} samples would do if the share stays"
+        return text
+
+    def _repr_html_(self) -> str:
+        return f"{super()._repr_html_()}<p>{html.escape(str(self))}</p>"
 
     @property
     def certified(self) -> bool:
@@ -178,6 +205,11 @@ class Certificate(_Result, HtmlTable):
         struct, results = C.byref(self._struct()), (C.byref(why), C.byref(out))
         check(lib.certreg_move_certificate(struct, first.size, *given, *results), why)
         return self._of(out)
+
+
+def reason_text(reason: int) -> str:
+    """The library's sentence on a reason."""
+    return in_python(lib.certreg_reason_text(reason).decode())
 
 
 @dataclasses.dataclass(frozen=True)

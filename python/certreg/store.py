@@ -300,7 +300,7 @@ class ResumeFile:
             self.db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({places})", lines)
 
     def _read(self, rows: Rows, most: int) -> None:
-        found = rows.certificates
+        found = rows.certificates[FIELDS]  # a view
         count: np.ndarray = np.zeros(len(rows), int)
         query = "SELECT * FROM certificates WHERE run = ?"
         for line in self.db.execute(query, (self.run,)):
@@ -312,7 +312,7 @@ class ResumeFile:
             for i in _DIGESTS:
                 fields[i] = int(fields[i])
             values = [np.nan if value is None else value for value in fields]
-            found[row, k, q] = (CERTIFICATE.itemsize, *values)
+            found[row, k, q] = tuple(values)
             count[row] += 1
             if error is not None:
                 rows.errors[row, k] = error

@@ -37,6 +37,17 @@ template <class F> bool agrees(F &&f, size_t outputs = 1, certreg::backend on = 
 }
 } // namespace
 
+TEST(an_abstention_has_its_reason)
+{
+    certreg::estimator e(kit::plain, kit::shape(1), kit::plan());
+    e.begin(kit::input, 0.25, 7);
+    certreg_question q = kit::question();
+    q.tolerance = 1e-9;
+    const certreg_certificate c = e.certify(1000, q);
+    CHECK(c.reason == CERTREG_REASON_OUTPUTS_OUT && c.share_out >= c.share_allowed);
+    CHECK(std::string(certreg_reason_text(c.reason)).find("lower sigma") != std::string::npos);
+}
+
 TEST(every_form_of_a_model_has_the_bits_of_c)
 {
     CHECK(agrees(kit::plain));

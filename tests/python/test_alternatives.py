@@ -165,6 +165,15 @@ def test_target_ends_at_the_first_failure():
     assert bad.radius[0] == 0 and found.limiting == (found.names[found.proved],)
     assert 0 < found.proved < 8 and found.calls < 2000
     assert bad["stop"][0, 0, 0] == certreg.Stop.HOPELESS
+    assert bad["reason"][0, 0, 0] == certreg.Reason.TARGET and "3 target; neither" in str(bad)
+
+
+@parametrize("jump, reason", (0, "outputs_out"), (5, "prediction"))
+def test_an_abstention_has_the_reason_of_the_limiting_alternative(jump, reason):
+    f = lambda x: np.where(x[:, 1] == 0, 0, jump or 1e3 * x[:, 0])  # noqa: E731
+    rows = houses(values(2), np.zeros((2, 2), np.float32), f=f)
+    assert [c.reason.name.lower() for c in rows] == [reason] * 2
+    assert all(c.radius == c.samples_needed == 0 < c.share_allowed for c in rows)
 
 
 # ---- margins

@@ -230,7 +230,7 @@ def test_the_command_says_it_once(models):
     with no_warnings():
         assert said(*words, "-q")[1] == ""
         _, err = said(*words)
-    assert err.startswith("certreg: -999 in many rows") and err.count("\n") == 1
+    assert err.startswith("certreg: -999 in many rows") and err.count("many rows") == 1
     with no_warnings():
         tuned = said("scale", *words[1:], "--rounds", 1, "--labels", "x0.npy")[1]
     assert tuned.count("many rows, far") == 1

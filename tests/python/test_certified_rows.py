@@ -1,5 +1,7 @@
 """What Rows say about themselves, their curves, and their files."""
 
+import functools
+import math
 import os
 import pickle
 import random
@@ -11,7 +13,7 @@ import pytest
 
 from kit import CERTIFY, PRODUCT, X, bits, certreg, model, package, parametrize, raising, read
 from kit import rows_of, said
-from certreg import Question, RowsError, Serving, Target
+from certreg import Question, Reason, RowsError, Serving, Target
 from certreg.certified_rows import Rows
 
 CEILING = r"{} of {} radii are at the ceiling {:.5g} of sigma {:g} and {} samples"
@@ -46,9 +48,54 @@ def test_a_certificate_is_a_sentence():
     published = str(rows_of(x=X[:1], questions=coded).certificate(0))
     assert published.startswith("the published certificate of the median, for comparison")
     tight = rows_of(x=X[:1], questions=1e-6).certificate(0)
-    assert str(tight) == "nothing is proved at tolerance 1e-06 and sigma 0.25"
+    assert str(tight).startswith("nothing is proved at tolerance 1e-06 and sigma 0.25; too many ")
     failed = rows_of(lambda x: np.nan * x[:, 0], X[:1], check=False).certificate(0)
     assert str(failed) == "no certificate: NOT_FINITE"
+
+
+def tail(count, of, share):
+    """The probability of at most `count`."""
+    return sum(math.comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(count + 1))
+
+
+@parametrize(
+    "reason, said, f, asked",
+    (Reason.FEW_SAMPLES, "prove nothing at this alpha", flat, {"alpha": 1e-9}),
+    (Reason.OUTPUTS_OUT, "lower sigma", lambda x: 1e3 * x[:, 0], {}),
+    (Reason.PREDICTION, "let the library choose it", flat, {"prediction": 5}),
+    (Reason.FAILURES, "failed", lambda x: np.where(x[:, 0] > -0.1, np.nan, 0), {"prediction": 0}),
+)
+def test_an_abstention_has_a_reason_and_the_share_that_decides(reason, said, f, asked):
+    few = reason == Reason.FEW_SAMPLES
+    plan = {"x": np.zeros((1, 1)), "sigma": 0.1, "pilot": 1, "flags": certreg.PLAN_COUNT_FAILURES}
+    ask = functools.partial(rows_of, f, questions=Question(1, **asked), **plan)
+    rows = ask(samples=10 if few else 800, keep_records=True)
+    c, y = rows.certificate(0), rows.records[0].outputs(1)[1:, 0]
+    up = c.limiting_side == certreg.Side.UPPER
+    far = y >= c.prediction + 1 if up else y <= c.prediction - 1
+    assert (c.radius, c.reason, c.share_allowed) == (0, reason, 0.5)
+    share = pytest.approx(c.alpha, rel=1e-6)
+    out = int((far | np.isnan(y)).sum())
+    assert c.share_out == 1 if out == len(y) else tail(out, len(y), c.share_out) == share
+    assert said in str(c) and f"up to {100 * c.share_out:.4g} % of the outputs may be out" in str(c)
+    assert str(c) in c._repr_html_() and pickle.loads(pickle.dumps(c)) == c
+    assert c.samples_needed == (31 if few else 0)  # 0.5**30 < 1e-9 < 0.5**29
+    if few:
+        assert [float(ask(samples=n).radius[0]) > 0 for n in (30, 31)] == [False, True]
+
+
+def test_a_table_counts_the_reasons_of_its_rows():
+    mixed = lambda x: np.choose(x[:, 1].astype(int), [0, 5, 1e3 * x[:, 0]])  # noqa: E731
+    x = np.c_[np.zeros(6), [0, 1, 1, 1, 2, 2]]
+    asked = [Question(1, prediction=0), Question(9, prediction=0)]
+    rows = rows_of(mixed, x, questions=asked, scale=[1, 0])
+    small, large = (text for text in rows.remarks() if "abstained" in text)
+    counted = "5 of 6 rows abstained at tolerance 1: 3 prediction, 2 outputs out; the prediction is"
+    assert small.startswith(counted) and small in str(rows) and small in rows._repr_html_()
+    assert large.startswith("2 of 6 rows abstained at tolerance 9: 2 outputs out; too many outputs")
+    assert "abstained" not in "".join(rows[:1].remarks())
+    added = list(rows.to_dicts()[0])[-4:]
+    assert added == ["reason", "share_out", "share_allowed", "samples_needed"]
 
 
 # ---- remarks
@@ -88,7 +135,7 @@ def test_the_ceiling_is_named_only_if_half_of_the_rows_reach_it():
     steep = lambda x: np.where(x[:, 0] > 0, 9 * x[:, 0], 0)  # noqa: E731
     x = np.c_[[-9.0, -9, 9, 9, 9]].astype(np.float32)
     rows = rows_of(steep, x, questions=[0.5, 99])
-    assert len(rows.remarks()) == 1  # not for the tolerance .5
+    assert len(rows.remarks()) == 2  # one about the ceiling, not for the tolerance .5
     assert "(tolerance 99): a larger sigma may give longer radii" in rows.remarks()[0]
     assert rows[1:3].remarks()[0].startswith("1 of 2 radii are at the ceiling")
     for question in (Question(99, target=0.1), Question(99, prediction=0)):
@@ -110,8 +157,8 @@ def test_failed_rows_have_their_first_reason():
 
 def test_nothing_certified_has_a_remedy():
     rows = rows_of(lambda x: 5e3 + 1e3 * x[:, 0], X[:9], [0.25, 0.5], [0.5, "9%", "0.001%"])
-    texts = [text for text in rows.remarks() if text.startswith("nothing is certified at tol")]
-    assert [text.split()[5:9] for text in texts] == [
+    texts = [text for text in rows.remarks() if text.startswith("9 of 9 rows abstained at tol")]
+    assert [text.split()[7:11] for text in texts] == [
         [tolerance, "and", "sigma", f"{sigma}:"]
         for sigma in (0.25, 0.5)
         for tolerance in ("0.5", "0.001%")
@@ -119,7 +166,7 @@ def test_nothing_certified_has_a_remedy():
     assert ["below 1 % of the median |prediction|" in text for text in texts] == [True, False] * 2
     assert "'10%' is a part of the prediction" in str(rows)
     with pytest.warns(UserWarning, match="all rows failed"):
-        assert "nothing is" not in str(rows_of(x=1e7 * X[:3]))
+        assert "rows abstained" not in str(rows_of(x=1e7 * X[:3]))
     far = str(rows_of(x=X[:9], radius=1))
     ceiling = float(re.search("above the ceiling (.*) of sigma 0.25 and 300 samples", far)[1])
     for radius, said in ((ceiling * 0.999, False), (ceiling * 1.001, True)):
@@ -211,6 +258,25 @@ def test_a_file_with_the_seed_is_for_its_owner_alone(folder):
         assert Rows.load(name).seed == (987654321 if keep else None)
         with np.load(name) as file:
             assert ("987654321" in str(file["facts"])) == keep
+
+
+def test_rows_of_the_first_release_are_read(folder):
+    """Their certificates end before the reason."""
+    rows = rows_of(questions=[0.5, 1e-6], x=X[:3])
+    rows.save("r.npz")
+    with np.load("r.npz") as file:
+        kept = dict(file)
+    first = kept["certificates"].dtype.descr[:-5]
+    old = np.zeros(kept["certificates"].shape, first)
+    for name in old.dtype.names:
+        old[name] = kept["certificates"][name]
+    np.savez("old.npz", **{**kept, "certificates": old})
+    again = Rows.load("old.npz")
+    assert old.dtype.itemsize == 160 and again["radius"].tolist() == rows["radius"].tolist()
+    c = again.certificate(0, 1)
+    assert (c.reason, c.samples_needed, c.share_out) == (Reason.NONE, 0, 0)
+    assert str(c) == "nothing is proved at tolerance 1e-06 and sigma 0.25"
+    assert "3 of 3 rows abstained at tolerance 1e-06: 3 without a reason" in str(again)
 
 
 def test_files_keep_frames_and_unfinished_rows(folder):

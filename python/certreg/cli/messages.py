@@ -27,6 +27,8 @@ _SAME = set(
 _IN_PYTHON = {  # parts of the package's own messages
     "PLAN_COUNT_FAILURES": "--count-failures",
     "(lo, hi)": "(--range)",
+    "declare lo and hi": "declare --range",
+    "Method.FINITE": "--method finite",
     "on_crash='skip'": "--on-crash skip",
     REMEDY: "--constant NAME=VALUE",
     OTHER_OUTPUT: "--output NAME",

@@ -55,10 +55,11 @@ tables of results:
   proved. "estimate" is the smoothed answer as computed from the samples, without
   a guarantee. "output_lo" and "output_hi" are bounds of the smoothed answer.
   "radius_l1", "radius_l2" and "radius_linf" are radii of balls in the units of
-  the input. "error" has the reason why a row has no certificate. "exact" has the
+  the input. "error" has the failure of a row without a certificate. "exact" has the
   features without noise, if there are any. "missing" has all other features whose
-  cell is empty in the row: the certificate is about inputs without these cells. All
-  other columns are the fields of certreg_certificate in certreg.h.
+  cell is empty in the row: the certificate is about inputs without these cells.
+  "reason" says why a row abstained. All other columns are the fields of
+  certreg_certificate in certreg.h.
 
 exit status:
   0    done

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._messages import with_column_names
 from .._types import Line, Names, Table
+from .._worker import ADDED
 from ..certified_rows import Rows, mean_error
 from ..constants import __version__
 from .messages import in_options
@@ -36,7 +37,7 @@ def certificate_table(
             for j, name in enumerate(names or ()):
                 text = line["limiting_alternative"].replace(f"feature {j}=", f"{name}=")
                 line["limiting_alternative"] = text
-        last = [name for name in ("exact", "missing") if name in line]  # columns
+        last = [name for name in ("exact", "missing", *ADDED) if name in line]  # columns
         line.update({name: line.pop(name) for name in last})
     return table
 

@@ -53,6 +53,9 @@ pub struct Certificate {
     pub output: i32, pub statistic: i32, pub method: i32, pub center: i32,
     pub constraints: u32, pub limiting_side: i32,
     pub input_digest: u64,
+    pub reason: i32, pub(crate) reserved: i32,
+    pub share_out: f64, pub share_allowed: f64,
+    pub samples_needed: u64,
 }
 #[repr(C)]
 pub struct Failure {
@@ -65,7 +68,7 @@ pub struct Failure {
 // The sizes that this version of the library has; a crate with other ones does not compile.
 const _: () = assert!(size_of::<Batch>() == 80 && size_of::<Model>() == 80);
 const _: () = assert!(size_of::<Plan>() == 80 && size_of::<Question>() == 104);
-const _: () = assert!(size_of::<Certificate>() == 160 && size_of::<Failure>() == 296);
+const _: () = assert!(size_of::<Certificate>() == 192 && size_of::<Failure>() == 296);
 
 pub enum Handle {} // certreg_estimator, which nobody looks into
 #[link(name = "certreg")]
@@ -79,6 +82,7 @@ extern "C" {
         e: *mut Handle, total: usize, ask: *const Question, count: usize, out: *mut Certificate,
     ) -> i32;
     pub fn certreg_estimator_error(e: *const Handle) -> *const Failure;
+    pub fn certreg_reason_text(reason: i32) -> *const c_char;
 }
 
 impl Plan {

@@ -32,6 +32,13 @@ fn check(status: i32, why: &c::Failure) -> Result<(), Error> {
     let text = unsafe { CStr::from_ptr(why.text.as_ptr()) }; // the library ends it by NUL
     Err(Error { status, text: text.to_string_lossy().into() })
 }
+impl Certificate {
+    /// Why it abstains, and what helps; empty if it does not.
+    pub fn reason_text(&self) -> &'static str {
+        let text = unsafe { CStr::from_ptr(c::certreg_reason_text(self.reason)) };
+        text.to_str().unwrap_or_default()
+    }
+}
 /// NULL for an empty array, which is the default.
 fn array<T>(name: &str, numbers: &[T], count: usize) -> Result<*const T, Error> {
     match numbers.len() {
