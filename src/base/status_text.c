@@ -57,8 +57,8 @@ const char *certreg_reason_text(int32_t reason)
         return "nearly all outputs are equal, which this method cannot bound: use "
                "CERTREG_METHOD_FINITE";
     case CERTREG_REASON_PREDICTION:
-        return "the prediction is far from the outputs: let the library choose it, or enlarge the "
-               "pilot";
+        return "the prediction is far from the outputs: enlarge the pilot, or let the library "
+               "choose it";
     case CERTREG_REASON_SERVING:
         return "values of so few served samples miss the tolerance by themselves: serve more "
                "samples, or allow a larger failure rate";

@@ -40,7 +40,11 @@ void cr_certificate_init(cr_view *v, const cr_question *q, certreg_certificate *
 void cr_certificate_set_status(certreg_status status, certreg_certificate *c)
 {
     c->status = status;
-    if (status) c->prediction = c->estimate = c->tolerance = c->alpha = NAN;
+    if (!status) return;
+    c->prediction = c->estimate = c->tolerance = c->alpha = NAN;
+    c->reason = CERTREG_REASON_NONE;
+    c->share_out = c->share_allowed = 0;
+    c->samples_needed = 0;
 }
 
 /* Sets the radii of the largest balls of other norms within ||D^-1 delta||_2 < radius, with

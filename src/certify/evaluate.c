@@ -170,18 +170,24 @@ void cr_bound_selection_choose(const cr_context *w, cr_conditions *conditions)
 /* ======== The radius of one question, from the bounds of its conditions (theory 2 and 6):
  * directly if a condition has a binomial bound or a bound of its whole distribution, else by a
  * search. */
-/* Returns the radius of condition i in units of sigma, at most `cap`; NaN if it needs a search,
- * because its bounds have more than mean and range. */
+/* Returns 1 if the outputs of condition i are counted: its bounds have no more than mean and range.
+ */
+static int is_counted(const cr_evaluation *e, int i)
+{
+    const uint32_t counted = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE,
+                   named = e->conditions.question.solver_constraints;
+    return e->conditions.each[i].is_binomial && !e->conditions.each[i].law &&
+           e->bounds[i].moments.constraints == counted && !(named && (named & counted) != counted);
+}
+
+/* Returns the radius of condition i in units of sigma, at most `cap`; NaN if it needs a search. */
 static double direct_radius(const cr_evaluation *e, int i, double cap)
 {
     const cr_given *g = &e->conditions.question.given;
     const cr_condition *c = e->conditions.each + i;
     const cr_bound *b = e->bounds + i;
-    const uint32_t counted = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE,
-                   named = e->conditions.question.solver_constraints;
     if (c->law) return cr_distribution_bound_radius(c->law, b->transformed_mean, c->threshold, cap);
-    if (!c->is_binomial || b->moments.constraints != counted) return NAN;
-    if (named && (named & counted) != counted) return NAN;
+    if (!is_counted(e, i)) return NAN;
     if (!c->pairs.samples)
         return cr_shift_max_radius(b->failure_probability, 0.5 * (1 - c->threshold), cap);
     /* The target radius is tried first, so that no search falls short of it. */
@@ -409,157 +415,184 @@ static certreg_status cr_output_bounds_find(const cr_context *w, cr_evaluation *
     return isnan(e->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(w, e, from, to);
 }
 
-/* ======== Why nothing is proved: the first reason that applies, in the order of the enum. */
-typedef struct counted {           /* the limiting condition, if its outputs are counted */
-    uint64_t samples, out, failed; /* main samples; of these out, failures included */
+/* ======== Why nothing is proved: the first reason that applies, in the order of the enum. A reason
+ * is about all conditions, since another one may stand in the way of a radius as well. */
+typedef struct counts {            /* the main samples of one condition */
+    uint64_t samples, out, failed; /* of those that are out, some have failed */
     double alpha, allowed;         /* level of the bound; it has to be below `allowed` */
-} counted;
+    double sum, squares;           /* of scores that did not fail, above the threshold */
+} counts;
 
-/* Returns the share of outputs out that a radius of 0 permits. */
-static double share_allowed(const cr_condition *c)
+/* Returns 1 if an output that the score reads has failed. */
+static int has_failed(cr_view *v, int32_t first_output, const cr_score *score, size_t sample)
 {
-    return c->pairs.samples ? cr_antithetic_max_probability(&c->pairs, 0)
-                            : 0.5 * (1 - c->threshold);
+    const float *y = cr_view_output_ptr(v, sample, first_output);
+    const size_t outputs = score->outputs > 1 ? score->outputs : 1;
+    for (size_t k = 0; k < outputs; k++)
+        if (isnan(y[k])) return 1;
+    return 0;
 }
 
-static counted count_out(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                         double prediction)
+/* Counts about the condition's own prediction, or about another one. */
+static counts count_about(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                          const double *other)
 {
-    const cr_question *q = &conditions->question;
     cr_score about = c->score;
-    about.prediction = prediction;
+    if (other) about.prediction = *other;
     const cr_samples s = cr_split_main_scores(v, conditions, &about);
-    counted n = {.alpha = cr_bounds_alpha(v, conditions, c), .allowed = share_allowed(c)};
+    counts n = {.alpha = cr_bounds_alpha(v, conditions, c),
+                .allowed = c->pairs.samples ? cr_antithetic_max_probability(&c->pairs, 0)
+                                            : 0.5 * (1 - c->threshold)};
     for (; cr_samples_has(&s, n.samples); n.samples++) {
-        int failed = 0;
-        for (size_t k = q->first_output; k < q->end_output; k++)
-            failed |= isnan(cr_view_value(v, conditions->first_main_sample + n.samples, k));
-        n.out += cr_samples_at(&s, n.samples) < 0;
-        n.failed += (uint64_t)failed;
+        const double u = cr_samples_at(&s, n.samples) - c->threshold;
+        const int is_out = u + c->threshold < 0;
+        if (is_out) n.out++;
+        if (is_out && has_failed(v, conditions->score_output, &about,
+                                 conditions->first_main_sample + n.samples))
+            n.failed++;
+        else n.sum += u, n.squares += u * u;
     }
     return n;
 }
 
-static int proves(const counted *n, uint64_t out, uint64_t samples)
+static int proves(const cr_question *q, const counts *n, uint64_t out, uint64_t samples)
 {
-    return cr_binomial_upper(out, samples, n->alpha) < n->allowed;
+    return (q->method->is_anytime ? cr_mixture_upper : cr_binomial_upper)(out, samples, n->alpha) <
+           n->allowed;
 }
 
-/* Returns 1 if this total of samples has a radius at the share of outputs out so far. */
-static int would_do(cr_view *v, const counted *n, uint64_t total)
+/* Returns 1 if a condition holds: proved by counting, or with a mean score three standard errors
+ * above the threshold. `failures`: whether samples that failed count. */
+static int holds(const cr_evaluation *e, int i, const counts *n, int failures)
 {
-    const size_t given = v->plan.pilot == SIZE_MAX ? 0 : v->plan.pilot;
-    const uint64_t main = total - (v->plan.pilot ? given : cr_pilot_samples(total, v->plan.blocks));
-    return proves(n, (uint64_t)ceil((double)n->out / (double)n->samples * (double)main), main);
+    const double left = (double)(n->samples - n->failed);
+    if (is_counted(e, i))
+        return proves(&e->conditions.question, n, failures ? n->out : n->out - n->failed,
+                      n->samples);
+    return !(failures && n->failed) &&
+           n->sum > 3 * sqrt(fmax(0, n->squares - n->sum * n->sum / left));
 }
 
-/* Returns the least total that would do, up to a thousandth; 0: none below 2^31. */
-static uint64_t samples_needed(cr_view *v, const counted *n)
+/* Returns 1 if all conditions hold, or do so about another prediction, with or without failures. */
+static int all_hold(cr_view *v, const cr_evaluation *e, const double *other, int failures)
 {
-    uint64_t below = n->samples + v->pilot, enough = below;
+    const cr_conditions *conditions = &e->conditions;
+    int hold = 1;
+    for (int i = 0; hold && i < conditions->count; i++) {
+        const counts n = count_about(v, conditions, conditions->each + i, other);
+        hold = holds(e, i, &n, failures);
+    }
+    return hold;
+}
+
+/* Returns 1 if a new record of this total would have a radius at the share of outputs out. */
+static int would_do(cr_view *v, const cr_conditions *conditions, const counts *n, uint64_t total)
+{
+    const int follows = !v->plan.pilot && !conditions->question.center->includes_pilot &&
+                        v->pilot == cr_pilot_samples(conditions->samples, v->plan.blocks);
+    const uint64_t main =
+        total - (follows ? cr_pilot_samples(total, v->plan.blocks) : conditions->first_main_sample);
+    return proves(&conditions->question, n,
+                  (uint64_t)ceil((double)n->out / (double)n->samples * (double)main), main);
+}
+
+/* Returns the least total that would do for a condition, up to a thousandth; 0: none below 2^31. */
+static uint64_t samples_needed(cr_view *v, const cr_conditions *conditions, const counts *n)
+{
+    uint64_t below = conditions->samples, enough = 2 * below;
     if (!n->samples || (double)n->out >= n->allowed * (double)n->samples) return 0;
-    while (!would_do(v, n, enough)) {
+    if (proves(&conditions->question, n, n->out, n->samples)) return below;
+    for (; !would_do(v, conditions, n, enough); enough *= 2) {
         below = enough;
-        if ((enough *= 2) >= UINT64_C(1) << 31) return 0;
+        if (enough >= UINT64_C(1) << 30) return 0;
     }
     while (enough - below > 1 + enough / 1000) {
         const uint64_t middle = below + (enough - below) / 2;
-        if (would_do(v, n, middle)) enough = middle;
+        if (would_do(v, conditions, n, middle)) enough = middle;
         else below = middle;
     }
     return enough;
 }
 
-/* Returns 1 if a condition would hold about another prediction: proved, if its outputs are counted;
- * else with a mean score two standard errors above the threshold. */
-static int holds_about(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                       double prediction)
-{
-    if (c->is_binomial) {
-        const counted n = count_out(v, conditions, c, prediction);
-        return proves(&n, n.out, n.samples);
-    }
-    cr_score about = c->score;
-    about.prediction = prediction;
-    const cr_samples s = cr_split_main_scores(v, conditions, &about);
-    double sum = 0, squares = 0, count = 0;
-    for (size_t i = 0; cr_samples_has(&s, i); i++, count++) {
-        const double u = cr_samples_at(&s, i) - c->threshold;
-        sum += u;
-        squares += u * u;
-    }
-    return sum > 2 * sqrt(fmax(0, squares - sum * sum / count));
-}
-
-static int estimate_is_better(cr_view *v, const cr_conditions *conditions)
-{
-    int holds = !conditions->question.is_vector && !isnan(conditions->estimate);
-    for (int i = 0; holds && i < conditions->count; i++)
-        holds = holds_about(v, conditions, conditions->each + i, conditions->estimate);
-    return holds && conditions->estimate != conditions->prediction;
-}
-
 /* Returns 1 if the score of a condition has no range, and a bound needs one. */
-static int range_is_missing(cr_view *v, const cr_evaluation *e, const cr_condition *c)
+static int range_is_missing(cr_view *v, const cr_evaluation *e, int i)
 {
     const int32_t k = e->conditions.score_output;
-    const certreg_bounds *b = &e->bounds[c - e->conditions.each].moments;
+    const certreg_bounds *b = &e->bounds[i].moments;
     double lo, hi;
-    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &lo, &hi);
+    cr_score_range(&e->conditions.each[i].score, v->model.lo + k, v->model.hi + k, &lo, &hi);
     return !(isfinite(lo) && isfinite(hi)) &&
            !(b->constraints & CERTREG_CONSTRAINT_MEAN && isfinite(b->mean_lo));
 }
 
-static int32_t reason_of(cr_view *v, const cr_evaluation *e, const cr_condition *c,
-                         const counted *n)
+/* Returns 1 if the bounds of all conditions would do for the statistic itself. */
+static int holds_unserved(const cr_evaluation *e)
+{
+    int hold = e->conditions.question.given.serving_samples > 0;
+    for (int i = 0; hold && i < e->conditions.count; i++)
+        hold = is_counted(e, i) ? e->bounds[i].failure_probability <
+                                      1 - e->conditions.each[i].score.required_probability
+                                : e->bounds[i].moments.mean_lo > 0;
+    return hold;
+}
+
+/* `n`: of the limiting condition, if there are bounds. */
+static int32_t reason_of(cr_view *v, const cr_evaluation *e, const counts *n)
 {
     const cr_conditions *conditions = &e->conditions;
     const cr_question *q = &conditions->question;
-    const int is_counted = n->samples > 0;
-    const double unserved = 1 - c->score.required_probability;
+    const int by_order = q->uses_order_statistics, limiting = e->proven.limiting;
     if (v->deadline->expired || e->status == CERTREG_E_DEADLINE) return CERTREG_REASON_DEADLINE;
     if (e->status == CERTREG_E_WRONG_STATE ||
-        (is_counted ? !proves(n, 0, n->samples)
-                    : q->uses_order_statistics && !conditions->any_output_failed))
+        (n->samples && is_counted(e, limiting) && !by_order && !proves(q, n, 0, n->samples)))
         return CERTREG_REASON_FEW_SAMPLES;
-    if (!conditions->has_prediction && !q->uses_order_statistics)
-        return CERTREG_REASON_NO_PREDICTION;
+    if (!conditions->has_prediction && !by_order) return CERTREG_REASON_NO_PREDICTION;
     if (e->status == CERTREG_E_INFEASIBLE) return CERTREG_REASON_CONTRADICTION;
-    if (is_counted ? n->failed && proves(n, n->out - n->failed, n->samples)
-                   : conditions->any_output_failed)
+    if (by_order) return n->failed ? CERTREG_REASON_FAILURES : CERTREG_REASON_FEW_SAMPLES;
+    if (e->abstained ? conditions->any_output_failed : n->failed && all_hold(v, e, NULL, 0))
         return CERTREG_REASON_FAILURES;
-    if (!is_counted && range_is_missing(v, e, c)) return CERTREG_REASON_NO_RANGE;
+    if (range_is_missing(v, e, limiting)) return CERTREG_REASON_NO_RANGE;
     if (e->abstained) return CERTREG_REASON_EQUAL_OUTPUTS;
-    if (estimate_is_better(v, conditions)) return CERTREG_REASON_PREDICTION;
-    if (q->given.serving_samples &&
-        (is_counted ? e->bounds[c - conditions->each].failure_probability < unserved
-                    : e->bounds[c - conditions->each].moments.mean_lo > 0))
-        return CERTREG_REASON_SERVING;
+    if (!q->is_group_sequential && !(q->given.relative_tolerance > 0) && !q->is_vector &&
+        !all_hold(v, e, NULL, 1) && all_hold(v, e, &conditions->estimate, 1))
+        return CERTREG_REASON_PREDICTION;
+    if (holds_unserved(e)) return CERTREG_REASON_SERVING;
     if (q->is_group_sequential) return CERTREG_REASON_TARGET;
-    return is_counted ? CERTREG_REASON_OUTPUTS_OUT : CERTREG_REASON_SPREAD;
+    return is_counted(e, limiting) ? CERTREG_REASON_OUTPUTS_OUT : CERTREG_REASON_SPREAD;
 }
 
 void cr_evaluate_reason(const cr_context *w, const cr_evaluation *e, certreg_certificate *c)
 {
-    const cr_condition *limiting = e->conditions.each + e->proven.limiting;
-    const int has_bounds = !e->status && !e->abstained && !w->record->deadline->expired;
-    counted n = {.samples = 0};
-    if (has_bounds && limiting->is_binomial && !(e->conditions.question.given.at_radius > 0))
-        n = count_out(w->record, &e->conditions, limiting, limiting->score.prediction);
-    c->reason = reason_of(w->record, e, limiting, &n);
+    cr_view *v = w->record;
+    const cr_conditions *conditions = &e->conditions;
+    const cr_question *q = &conditions->question;
+    const int limiting = e->proven.limiting, has_bounds = !e->status && !e->abstained;
+    counts n = {.samples = 0};
+    if (!e->status && !v->deadline->expired && conditions->count)
+        n = count_about(v, conditions, conditions->each + limiting, NULL);
+    c->reason = reason_of(v, e, &n);
     if (c->reason == CERTREG_REASON_FEW_SAMPLES && c->stop == CERTREG_STOP_DEADLINE)
         c->reason = CERTREG_REASON_DEADLINE;
     if (e->status && c->stop == CERTREG_STOP_HOPELESS) c->reason = CERTREG_REASON_TARGET;
-    if (w->record->deadline->expired) { /* the answer was in time, its reason is not */
+    if (v->deadline->expired) { /* the answer was in time, its reason is not */
         c->reason = CERTREG_REASON_DEADLINE;
         c->stop = CERTREG_STOP_DEADLINE;
     }
-    if (!n.samples || c->reason == CERTREG_REASON_DEADLINE) return;
-    c->share_out = e->bounds[e->proven.limiting].failure_probability;
+    if (c->reason == CERTREG_REASON_DEADLINE || !has_bounds || q->given.at_radius > 0 ||
+        !n.samples || !is_counted(e, limiting))
+        return;
+    c->share_out = e->bounds[limiting].failure_probability;
     c->share_allowed = n.allowed;
-    if (e->conditions.question.given.method == CERTREG_METHOD_FINITE &&
-        !e->conditions.question.is_group_sequential)
-        c->samples_needed = samples_needed(w->record, &n);
+    if (q->given.method != CERTREG_METHOD_FINITE || q->is_group_sequential) return;
+    for (int i = 0; i < conditions->count; i++) {
+        const counts each = count_about(v, conditions, conditions->each + i, NULL);
+        const uint64_t needed = is_counted(e, i) ? samples_needed(v, conditions, &each) : 0;
+        c->samples_needed = needed > c->samples_needed ? needed : c->samples_needed;
+        if (!needed) {
+            c->samples_needed = 0;
+            return;
+        }
+    }
 }
 
 /* ======== The driver of one question, from the record to its certificate: prediction,
