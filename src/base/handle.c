@@ -152,7 +152,7 @@ certreg_status cr_call_guard_enter(cr_call_guard *guard, certreg_error *error)
 {
     if (!cr_handle_is_own(guard)) return CERTREG_E_VERSION;
     /* Before the flag: in a child, the flag of a call that ran during the fork stays taken. */
-    if (cr_call_guard_is_foreign(guard))
+    if (guard->process != cr_os_process())
         return cr_error_set(error, CERTREG_E_WRONG_STATE,
                             "the handle was made in another process; create one after fork");
     if (!cr_atomic_flag_take(&guard->taken)) return CERTREG_E_BUSY;

@@ -446,11 +446,14 @@ static counts count_about(cr_view *v, const cr_conditions *conditions, const cr_
     for (; cr_samples_has(&s, n.samples); n.samples++) {
         const double u = cr_samples_at(&s, n.samples) - c->threshold;
         const int is_out = u + c->threshold < 0;
-        if (is_out) n.out++;
+        n.out += is_out ? 1 : 0;
         if (is_out && has_failed(v, conditions->score_output, &about,
-                                 conditions->first_main_sample + n.samples))
+                                 conditions->first_main_sample + n.samples)) {
             n.failed++;
-        else n.sum += u, n.squares += u * u;
+            continue;
+        }
+        n.sum += u;
+        n.squares += u * u;
     }
     return n;
 }
@@ -551,7 +554,8 @@ static int32_t reason_of(cr_view *v, const cr_evaluation *e, const counts *n)
     if (by_order) return n->failed ? CERTREG_REASON_FAILURES : CERTREG_REASON_FEW_SAMPLES;
     if (e->abstained ? conditions->any_output_failed : n->failed && all_hold(v, e, NULL, 0))
         return CERTREG_REASON_FAILURES;
-    if (range_is_missing(v, e, limiting)) return CERTREG_REASON_NO_RANGE;
+    if (!is_counted(e, limiting) && range_is_missing(v, e, limiting))
+        return CERTREG_REASON_NO_RANGE;
     if (e->abstained) return CERTREG_REASON_EQUAL_OUTPUTS;
     if (!q->is_group_sequential && !(q->given.relative_tolerance > 0) && !q->is_vector &&
         !all_hold(v, e, NULL, 1) && all_hold(v, e, &conditions->estimate, 1))
