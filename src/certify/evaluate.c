@@ -476,15 +476,19 @@ static int holds(const cr_evaluation *e, int i, const counts *n, int failures)
            n->sum > 3 * sqrt(fmax(0, n->squares - n->sum * n->sum / left));
 }
 
-/* Returns 1 if all conditions hold, or do so about another prediction, with or without failures. */
-static int all_hold(cr_view *v, const cr_evaluation *e, const double *other, int failures)
+/* Counts each condition: about its own prediction, or about another one. */
+static void count_all(cr_view *v, const cr_conditions *conditions, const double *other,
+                      counts n[CR_CONDITIONS])
 {
-    const cr_conditions *conditions = &e->conditions;
+    for (int i = 0; i < conditions->count; i++)
+        n[i] = count_about(v, conditions, conditions->each + i, other);
+}
+
+/* Returns 1 if all conditions hold, with or without failures. */
+static int all_hold(const cr_evaluation *e, const counts n[CR_CONDITIONS], int failures)
+{
     int hold = 1;
-    for (int i = 0; hold && i < conditions->count; i++) {
-        const counts n = count_about(v, conditions, conditions->each + i, other);
-        hold = holds(e, i, &n, failures);
-    }
+    for (int i = 0; hold && i < e->conditions.count; i++) hold = holds(e, i, n + i, failures);
     return hold;
 }
 
@@ -539,27 +543,31 @@ static int holds_unserved(const cr_evaluation *e)
     return hold;
 }
 
-/* `n`: of the limiting condition, if there are bounds. */
-static int32_t reason_of(cr_view *v, const cr_evaluation *e, const counts *n)
+/* `n`: of each condition; 0 samples after a failure. */
+static int32_t reason_of(cr_view *v, const cr_evaluation *e, const counts n[CR_CONDITIONS])
 {
+    counts about_estimate[CR_CONDITIONS];
     const cr_conditions *conditions = &e->conditions;
     const cr_question *q = &conditions->question;
     const int by_order = q->uses_order_statistics, limiting = e->proven.limiting;
     if (v->deadline->expired || e->status == CERTREG_E_DEADLINE) return CERTREG_REASON_DEADLINE;
     if (e->status == CERTREG_E_WRONG_STATE ||
-        (n->samples && is_counted(e, limiting) && !by_order && !proves(q, n, 0, n->samples)))
+        (n[limiting].samples && is_counted(e, limiting) && !by_order &&
+         !proves(q, n + limiting, 0, n[limiting].samples)))
         return CERTREG_REASON_FEW_SAMPLES;
     if (!conditions->has_prediction && !by_order) return CERTREG_REASON_NO_PREDICTION;
     if (e->status == CERTREG_E_INFEASIBLE) return CERTREG_REASON_CONTRADICTION;
-    if (by_order) return n->failed ? CERTREG_REASON_FAILURES : CERTREG_REASON_FEW_SAMPLES;
-    if (e->abstained ? conditions->any_output_failed : n->failed && all_hold(v, e, NULL, 0))
+    if (by_order) return n[limiting].failed ? CERTREG_REASON_FAILURES : CERTREG_REASON_FEW_SAMPLES;
+    if (e->abstained ? conditions->any_output_failed : n[limiting].failed && all_hold(e, n, 0))
         return CERTREG_REASON_FAILURES;
     if (!is_counted(e, limiting) && range_is_missing(v, e, limiting))
         return CERTREG_REASON_NO_RANGE;
     if (e->abstained) return CERTREG_REASON_EQUAL_OUTPUTS;
     if (!q->is_group_sequential && !(q->given.relative_tolerance > 0) && !q->is_vector &&
-        !all_hold(v, e, NULL, 1) && all_hold(v, e, &conditions->estimate, 1))
-        return CERTREG_REASON_PREDICTION;
+        !all_hold(e, n, 1)) {
+        count_all(v, conditions, &conditions->estimate, about_estimate);
+        if (all_hold(e, about_estimate, 1)) return CERTREG_REASON_PREDICTION;
+    }
     if (holds_unserved(e)) return CERTREG_REASON_SERVING;
     if (q->is_group_sequential) return CERTREG_REASON_TARGET;
     return is_counted(e, limiting) ? CERTREG_REASON_OUTPUTS_OUT : CERTREG_REASON_SPREAD;
@@ -571,10 +579,9 @@ void cr_evaluate_reason(const cr_context *w, const cr_evaluation *e, certreg_cer
     const cr_conditions *conditions = &e->conditions;
     const cr_question *q = &conditions->question;
     const int limiting = e->proven.limiting, has_bounds = !e->status && !e->abstained;
-    counts n = {.samples = 0};
-    if (!e->status && !v->deadline->expired && conditions->count)
-        n = count_about(v, conditions, conditions->each + limiting, NULL);
-    c->reason = reason_of(v, e, &n);
+    counts n[CR_CONDITIONS] = {{.samples = 0}};
+    if (!e->status && !v->deadline->expired) count_all(v, conditions, NULL, n);
+    c->reason = reason_of(v, e, n);
     if (c->reason == CERTREG_REASON_FEW_SAMPLES && c->stop == CERTREG_STOP_DEADLINE)
         c->reason = CERTREG_REASON_DEADLINE;
     if (e->status && c->stop == CERTREG_STOP_HOPELESS) c->reason = CERTREG_REASON_TARGET;
@@ -583,14 +590,13 @@ void cr_evaluate_reason(const cr_context *w, const cr_evaluation *e, certreg_cer
         c->stop = CERTREG_STOP_DEADLINE;
     }
     if (c->reason == CERTREG_REASON_DEADLINE || !has_bounds || q->given.at_radius > 0 ||
-        !n.samples || !is_counted(e, limiting))
+        !n[limiting].samples || !is_counted(e, limiting))
         return;
     c->share_out = e->bounds[limiting].failure_probability;
-    c->share_allowed = n.allowed;
+    c->share_allowed = n[limiting].allowed;
     if (q->given.method != CERTREG_METHOD_FINITE || q->is_group_sequential) return;
     for (int i = 0; i < conditions->count; i++) {
-        const counts each = count_about(v, conditions, conditions->each + i, NULL);
-        const uint64_t needed = is_counted(e, i) ? samples_needed(v, conditions, &each) : 0;
+        const uint64_t needed = is_counted(e, i) ? samples_needed(v, conditions, n + i) : 0;
         c->samples_needed = needed > c->samples_needed ? needed : c->samples_needed;
         if (!needed) {
             c->samples_needed = 0;
