@@ -246,48 +246,71 @@ static uint64_t next_look(const cr_context *w, cr_request *r, uint64_t after, ui
     return next;
 }
 
-static certreg_status sample_until_decided(const cr_context *w, cr_request *r, size_t samples)
+/* Decides the targets as far as the record allows. Returns the number of samples at which they are
+ * examined next; 0: they are decided, or the record is complete. */
+static uint64_t next_goal_of_targets(const cr_context *w, cr_request *r, int at_first)
 {
+    const size_t samples = r->call->total_samples;
     size_t present; /* samples without a gap: one evaluation decides all looks among them */
-    if (all_targets_decided(w, r, 1)) return CERTREG_OK;
-    assume_cost(w); /* after the tests are computed */
+    if (at_first && all_targets_decided(w, r, 1)) return 0;
+    if (at_first) assume_cost(w); /* after the tests are computed */
     r->count_chosen_by_outputs = 1;
     cr_view_require_contiguous(w->record, &present, NULL);
-    if (present > w->record->pilot && all_targets_decided(w, r, 0)) return CERTREG_OK;
-    for (uint64_t at = present; at < samples;) {
-        at = next_look(w, r, at > w->record->pilot ? at : w->record->pilot, samples);
+    if (present > w->record->pilot && all_targets_decided(w, r, 0)) return 0;
+    if (present >= samples) return 0;
+    return next_look(w, r, present > w->record->pilot ? present : w->record->pilot, samples);
+}
+
+static certreg_status sample_until_decided(const cr_context *w, cr_request *r)
+{
+    int at_first = 1;
+    for (uint64_t at; (at = next_goal_of_targets(w, r, at_first)) > 0; at_first = 0) {
         const certreg_status status = stop_reason(
             cr_estimator_sample(w->estimator, 0, (size_t)at, r->samples, r->looks), &r->stop);
         if (status || r->stop != CERTREG_STOP_ALL) return status;
-        if (all_targets_decided(w, r, 0)) return CERTREG_OK;
     }
     return CERTREG_OK;
 }
 
-/* Samples up to the requested number; if every valid question has a target, until each target is
- * proved or out of reach. Ends earlier after a cancel or at the deadline, and at once if no
- * question can be answered. Sets request->stop. Returns failures of sampling, and TOO_MANY if the
- * plan has fewer samples. */
-static certreg_status cr_stopping_sample(const cr_context *w, cr_request *r)
+/* Finds the cost of the answers. Fails with TOO_MANY if the plan has fewer samples. */
+static certreg_status prepare_sampling(const cr_context *w, const cr_request *r)
 {
     const size_t samples = r->call->total_samples, max_samples = w->record->plan.max_samples;
     w->clock->answer_budget = (cr_answer_budget){.answers_per_batch = r->all_targets ? 2 : 1,
                                                  .min_samples = r->min_samples};
     if (r->any_valid) w->clock->answer_budget.cost = cr_answer_timer_cost(w, r->timer_key);
-    if (!samples || !r->any_valid) return CERTREG_OK; /* invalid questions are reported later */
-    if (samples > max_samples) {
-        cr_error_set(
-            w->why, CERTREG_E_TOO_MANY,
-            "total_samples is %zu, more than plan.max_samples = %zu: give fewer, or create "
-            "the estimator with a larger one",
-            samples, max_samples);
-        w->why->sample = (int64_t)max_samples;
-        return CERTREG_E_TOO_MANY;
-    }
-    if (r->all_targets) return sample_until_decided(w, r, samples);
+    if (!r->any_valid || samples <= max_samples) return CERTREG_OK;
+    cr_error_set(w->why, CERTREG_E_TOO_MANY,
+                 "total_samples is %zu, more than plan.max_samples = %zu: give fewer, or create "
+                 "the estimator with a larger one",
+                 samples, max_samples);
+    w->why->sample = (int64_t)max_samples;
+    return CERTREG_E_TOO_MANY;
+}
+
+/* Samples up to the requested number; if every valid question has a target, until each target is
+ * proved or out of reach. Ends earlier after a cancel or at the deadline, and at once if no
+ * question can be answered. Sets request->stop. Returns failures of sampling. */
+static certreg_status cr_stopping_sample(const cr_context *w, cr_request *r)
+{
+    const certreg_status status = prepare_sampling(w, r);
+    if (status || !r->call->total_samples || !r->any_valid)
+        return status; /* invalid questions are reported later */
+    if (r->all_targets) return sample_until_decided(w, r);
     assume_cost(w);
-    return stop_reason(cr_estimator_sample(w->estimator, 0, samples, r->samples, r->looks),
-                       &r->stop);
+    return stop_reason(
+        cr_estimator_sample(w->estimator, 0, r->call->total_samples, r->samples, r->looks),
+        &r->stop);
+}
+
+/* The same for samples from elsewhere: returns the number that the record needs next; 0: none. A
+ * record without main samples has not been examined. */
+static size_t next_goal(const cr_context *w, cr_request *r)
+{
+    const size_t samples = r->call->total_samples, present = w->record->sample_count;
+    if (!r->any_valid) return 0;
+    if (r->all_targets) return (size_t)next_goal_of_targets(w, r, present <= w->record->pilot);
+    return present < samples ? samples : 0;
 }
 
 /* ======== The driver of a call of certify: parses and validates the questions, samples until
@@ -352,19 +375,17 @@ static size_t prefetch_from(const cr_context *w, cr_request *r, size_t index)
     return i;
 }
 
-certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
-                          certreg_certificate *out)
+/* Parses and validates the questions: each has a certificate without a claim from here on. */
+static certreg_status begin(const cr_context *w, const cr_call *call, certreg_certificate *out,
+                            cr_request *r)
 {
     cr_record *record = w->record;
-    *stop = CR_STOP_FAILED;
     cr_error_clear(w->why);
     certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", w->why);
     if (status) return status;
-
-    /* 1. Parse and validate the questions: each has a certificate without a claim from here on. */
-    cr_request r = {.call = call, .out = out, .size = out->struct_size, .stop = CERTREG_STOP_ALL};
-    r.samples = call->total_samples > record->sample_count ? call->total_samples
-                                                           : record->sample_count;
+    *r = (cr_request){.call = call, .out = out, .size = out->struct_size, .stop = CERTREG_STOP_ALL};
+    r->samples = call->total_samples > record->sample_count ? call->total_samples
+                                                            : record->sample_count;
     if (call->inverse && !(call->at_radius > 0 && isfinite(call->at_radius)))
         status = cr_error_set(w->why, CERTREG_E_INVALID,
                               "radius is %g; it must be positive and finite", call->at_radius);
@@ -372,25 +393,20 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
         status = cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     else status = cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
     if (!status) status = cr_view_require_input(record, w->why);
-    if (status) return fail_all(w, &r, status);
+    if (status) return fail_all(w, r, status);
     if (call->total_samples && call->total_samples <= record->plan.max_samples)
         cr_record_choose_pilot(record, call->total_samples);
-    cr_request_check(w, &r);
-    if (call->all_or_none && r.first_invalid.status) {
-        *w->why = r.first_invalid;
-        return fail_all(w, &r, r.first_invalid.status);
-    }
+    cr_request_check(w, r);
+    if (!call->all_or_none || !r->first_invalid.status) return CERTREG_OK;
+    *w->why = r->first_invalid;
+    return fail_all(w, r, r->first_invalid.status);
+}
 
-    /* 2. Sample until the stopping rule. */
-    status = cr_stopping_sample(w, &r);
-    if (status) {
-        remember(w, &r);
-        return fail_all(w, &r, status);
-    }
-    *stop = r.stop;
-
-    /* 3. Answer each question from the record. One sweep over the noise may serve several; with a
-     * deadline each has its own, since a sweep that is late leaves all of its questions without. */
+/* Answers each question from the record. One sweep over the noise may serve several; with a
+ * deadline each has its own, since a sweep that is late leaves all of its questions without. */
+static certreg_status answer(const cr_context *w, cr_request *r)
+{
+    const cr_call *call = r->call;
     const int looks_ahead = call->count > 1 && w->replay->sizes.functions &&
                             !(w->clock->expires_at > 0);
     const double start = cr_answer_timer_start(w, INFINITY);
@@ -401,24 +417,62 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
     for (size_t i = 0, ahead = 0; i < call->count; i++) {
         cr_question q;
         certreg_certificate c;
-        if (looks_ahead && i == ahead) ahead = prefetch_from(w, &r, i);
+        if (looks_ahead && i == ahead) ahead = prefetch_from(w, r, i);
         cr_error_clear(w->why);
-        status = cr_request_question(w, &r, i, &q);
-        if (status) cr_certificate_init(record, &q, &c);
-        else status = cr_evaluate_question(w, &q, r.samples, r.stop != CERTREG_STOP_ALL, &e, &c);
+        certreg_status status = cr_request_question(w, r, i, &q);
+        if (status) cr_certificate_init(w->record, &q, &c);
+        else
+            status = cr_evaluate_question(w, &q, r->samples, r->stop != CERTREG_STOP_ALL, &e, &c);
         /* A deadline is an outcome, and no failure: other questions may have answers. */
         const int late = status == CERTREG_E_DEADLINE;
-        c.stop = late ? CERTREG_STOP_DEADLINE : r.stop;
+        c.stop = late ? CERTREG_STOP_DEADLINE : r->stop;
         cr_certificate_set_status(late ? CERTREG_OK : status, &c);
         if (!c.status && c.outcome == CERTREG_OUTCOME_ABSTAINED) cr_evaluate_reason(w, &e, &c);
         cr_certify_keep_first_error(w, c.status, call->count > 1 ? "question" : NULL, i, &first);
-        cr_struct_write((unsigned char *)out + i * r.size, r.size, &c, sizeof c);
+        cr_struct_write((unsigned char *)r->out + i * r->size, r->size, &c, sizeof c);
     }
-    cr_answer_timer_stop(w, start, record->sample_count);
-    r.main_samples_revealed |= e.reported;
-    remember(w, &r);
+    cr_answer_timer_stop(w, start, w->record->sample_count);
+    r->main_samples_revealed |= e.reported;
+    remember(w, r);
     *w->why = first; /* an abstention leaves no error behind */
     return first.status;
+}
+
+/* Ends a call whose sampling has this status. */
+static certreg_status conclude(const cr_context *w, cr_request *r, certreg_status sampled,
+                               int *stop)
+{
+    if (sampled) {
+        remember(w, r);
+        return fail_all(w, r, sampled);
+    }
+    *stop = r->stop;
+    return answer(w, r);
+}
+
+certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
+                          certreg_certificate *out)
+{
+    cr_request r;
+    *stop = CR_STOP_FAILED;
+    const certreg_status status = begin(w, call, out, &r);
+    return status ? status : conclude(w, &r, cr_stopping_sample(w, &r), stop);
+}
+
+certreg_status cr_certify_step(const cr_context *w, const cr_call *call, certreg_status sampled,
+                               size_t *goal, certreg_certificate *out)
+{
+    cr_request r;
+    int stop;
+    *goal = 0;
+    const certreg_error failure = *w->why; /* of sampling */
+    const certreg_status status = begin(w, call, out, &r);
+    if (status) return status;
+    sampled = stop_reason(sampled, &r.stop);
+    if (sampled) *w->why = failure;
+    else if (r.stop == CERTREG_STOP_ALL) sampled = prepare_sampling(w, &r);
+    if (!sampled && r.stop == CERTREG_STOP_ALL) *goal = next_goal(w, &r);
+    return *goal ? CERTREG_OK : conclude(w, &r, sampled, &stop);
 }
 
 /* ---- public */

@@ -86,6 +86,11 @@ uint64_t cr_answer_timer_key(uint64_t so_far, const cr_question *);
  * question was answered. Returns the first failure; its text names the question if there are
  * several. */
 certreg_status cr_certify(const cr_context *, const cr_call *, int *stop, certreg_certificate *out);
+/* One step of such a call for samples that come from elsewhere, without a gap. Sets *goal to the
+ * number of samples that the record needs before the next step; or to 0, and writes the answers.
+ * `sampled`: CERTREG_OK, or why sampling has ended; DEADLINE and CANCELLED are answered. */
+certreg_status cr_certify_step(const cr_context *, const cr_call *, certreg_status sampled,
+                               size_t *goal, certreg_certificate *out);
 /* Keeps the present error in *first if it is the first failure. `what` (may be NULL) and index name
  * the element that failed. */
 void cr_certify_keep_first_error(const cr_context *, certreg_status, const char *what, size_t index,
