@@ -73,6 +73,9 @@ const char *certreg_reason_text(int32_t reason)
                "sigma, widen the tolerance, declare a narrower range, or use the median";
     case CERTREG_REASON_MOVED:
         return "the input is not nearer than the radius of the certificate: certify it anew";
+    case CERTREG_REASON_ALTERNATIVE:
+        return "the change to an alternative itself moves the estimate out of the tolerance: widen "
+               "the tolerance, or leave this alternative out of the statement";
     }
     return "unknown reason";
 }

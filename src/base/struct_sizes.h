@@ -6,6 +6,7 @@
 #include "certreg/denoiser.h"
 #include "certreg/interval.h"
 #include "certreg/question.h"
+#include "certreg/queue.h"
 #include "certreg/sampling.h"
 #include "certreg/worst_function.h"
 
@@ -14,7 +15,7 @@
  * struct grows. */
 #define CR_STRUCTS(X)                                   \
     X(certreg_error, ERROR, 296, 296)                   \
-    X(certreg_batch, BATCH, 80, 80)                     \
+    X(certreg_batch, BATCH, 80, 88)                     \
     X(certreg_model, MODEL, 80, 80)                     \
     X(certreg_plan, PLAN, 80, 80)                       \
     X(certreg_target, TARGET, 24, 24)                   \
@@ -38,7 +39,14 @@
     X(certreg_attack_options, ATTACK_OPTIONS, 40, 40)   \
     X(certreg_attack_result, ATTACK_RESULT, 88, 88)     \
     X(certreg_denoiser_plan, DENOISER_PLAN, 64, 64)     \
-    X(certreg_denoiser_facts, DENOISER_FACTS, 56, 56)
+    X(certreg_denoiser_facts, DENOISER_FACTS, 56, 56)   \
+    X(certreg_queue_plan, QUEUE_PLAN, 64, 64)           \
+    X(certreg_queue_input, QUEUE_INPUT, 104, 104)       \
+    X(certreg_queue_result, QUEUE_RESULT, 112, 112)     \
+    X(certreg_queue_call, QUEUE_CALL, 56, 56)           \
+    X(certreg_alternatives, ALTERNATIVES, 64, 64)       \
+    X(certreg_alternative, ALTERNATIVE, 64, 64)         \
+    X(certreg_alternative_result, ALTERNATIVE_RESULT, 32, 32)
 
 #define CR_OLDEST(type, name, oldest, now) CR_OLDEST_##name = (oldest),
 enum { CR_STRUCTS(CR_OLDEST) };

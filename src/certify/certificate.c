@@ -96,6 +96,32 @@ void cr_certificate_fill(cr_view *v, const cr_evaluation *e, const cr_condition_
     c->output_hi = nextafter(c->output_hi, INFINITY);
 }
 
+void cr_certificate_join(cr_view *v, const cr_joined *j, certreg_certificate *c)
+{
+    const certreg_certificate *limiting = j->limiting;
+    *c = *j->own;
+    c->alpha = j->alpha;
+    c->question_digest = j->digest;
+    c->samples = j->samples;
+    c->stop = j->stop;
+    c->samples_needed = 0; /* of one record, and this certificate is about several */
+    c->share_out = limiting->share_out;
+    c->share_allowed = limiting->share_allowed;
+    c->radius = j->left > 0 ? j->left : 0;
+    c->outcome = !(j->left > 0)                ? CERTREG_OUTCOME_ABSTAINED
+                 : j->left == limiting->radius ? limiting->outcome
+                                               : CERTREG_OUTCOME_CERTIFIED;
+    c->reason = j->left > 0 ? CERTREG_REASON_NONE
+                : j->moved  ? CERTREG_REASON_ALTERNATIVE
+                : limiting->reason != CERTREG_REASON_NONE ? limiting->reason
+                                                          : CERTREG_REASON_MOVED;
+    c->limiting_side = j->left > 0 ? limiting->limiting_side : 0;
+    c->constraints = limiting->constraints;
+    c->output_lo = j->left > 0 ? limiting->output_lo : -INFINITY;
+    c->output_hi = j->left > 0 ? limiting->output_hi : INFINITY;
+    cr_certificate_set_norms(v->input.scale, v->model.inputs, c);
+}
+
 void cr_certificate_write_empty(cr_view *v, certreg_status status, int stop, size_t count,
                                 certreg_certificate *out)
 {

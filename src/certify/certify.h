@@ -43,6 +43,18 @@ void cr_certificate_fill(cr_view *, const cr_evaluation *, const cr_condition_ra
 void cr_certificate_write_empty(cr_view *, certreg_status, int stop, size_t count,
                                 certreg_certificate *out);
 
+typedef struct cr_joined { /* certificates of an input and its alternatives (theory 1.11) */
+    const certreg_certificate *own, *limiting; /* of the input, and of the tightest alternative */
+    double left; /* its radius without its margin; 0 or below: nothing is proved */
+    int moved;   /* its estimate is out of the tolerance */
+    double alpha;
+    uint64_t digest, samples; /* of the question; of all records */
+    int stop;
+} cr_joined;
+
+/* Sets the certificate about the input and all alternatives. */
+void cr_certificate_join(cr_view *, const cr_joined *, certreg_certificate *);
+
 /* ---- The choice between two bounds of a score: by its moments, or by its whole law (theory
  * 6.9). */
 /* Sets for each condition the law of its score, or mean and variance, or the mean alone, as the

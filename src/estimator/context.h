@@ -1,7 +1,7 @@
 /* An estimator for the rooms that answer questions: pointers to its parts, and the calls below. */
 #ifndef CR_ESTIMATOR_CONTEXT_H
 #define CR_ESTIMATOR_CONTEXT_H
-#include "record/record.h"
+#include "base/arena.h"
 #include "record/record.h"
 #include <stdint.h>
 
@@ -98,5 +98,26 @@ certreg_status cr_estimator_negate_noise(certreg_estimator *);
  * unknown), with these looks: both count as fixed beforehand if the outputs end the sampling. */
 certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count,
                                    uint64_t planned_samples, uint64_t looks_digest);
+
+/* ---- create.c, sample.c: many records for one estimator, which has one of them at a time */
+/* Sets *like to the record of an estimator for this model and plan, without its arrays, and bytes
+ * to its memory on the host and on a device. */
+certreg_status cr_estimator_like(certreg_backend *, const certreg_model *, const certreg_plan *,
+                                 size_t bytes[2], cr_record *like, certreg_error *why);
+/* Lays out the arrays of another record like this one. */
+void cr_estimator_lay_out_record(const cr_record *like, cr_arena *, cr_record *);
+/* Puts another record in the place of the estimator's, which the caller has copied. */
+void cr_estimator_mount(certreg_estimator *, const cr_record *);
+/* Draws samples of the mounted record to x, memory of the backend. */
+certreg_status cr_estimator_draw(certreg_estimator *, uint64_t first, size_t count, float *x);
+/* Returns room for model.batch rows, which the next call of the model reads. */
+float *cr_estimator_rows(certreg_estimator *);
+/* Calls the model with these rows, the first `used` of which are wanted, and sets *y to its
+ * outputs, in memory of the host. MODEL_FAILED with error.code 0 if it wrote beyond them. */
+certreg_status cr_estimator_call(certreg_estimator *, size_t used,
+                                 const struct certreg_queue_row *, const float **y);
+/* A callback runs between these two, in the caller's floating-point environment. */
+void cr_estimator_begin_callback(certreg_estimator *);
+void cr_estimator_end_callback(certreg_estimator *);
 
 #endif

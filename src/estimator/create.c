@@ -52,6 +52,16 @@ static void lay_out_input(const arenas *p, certreg_estimator *e)
     e->replay.host.mask = mirror(p, e->replay.device.mask, d, sizeof(float));
 }
 
+void cr_estimator_lay_out_record(const cr_record *like, cr_arena *arena, cr_record *r)
+{
+    const size_t d = like->model.inputs;
+    *r = *like;
+    r->input.z = cr_arena_alloc(arena, d, sizeof(float));
+    r->input.noise_deviation = cr_arena_alloc(arena, d, sizeof(float));
+    r->values = cr_arena_alloc(
+        arena, cr_arena_product(like->plan.max_samples, like->model.outputs), sizeof(float));
+}
+
 /* The sum, or SIZE_MAX. */
 static size_t plus(size_t a, size_t b)
 {
@@ -413,6 +423,18 @@ certreg_status cr_estimator_memory(certreg_backend *backend, const certreg_model
     request r;
     const certreg_status status = read_request(backend, model, plan, min_blocks, &r, why);
     bytes[0] = r.host; /* both are 0 after a failure */
+    bytes[1] = r.device;
+    return status;
+}
+
+certreg_status cr_estimator_like(certreg_backend *backend, const certreg_model *model,
+                                 const certreg_plan *plan, size_t bytes[2], cr_record *like,
+                                 certreg_error *why)
+{
+    request r;
+    const certreg_status status = read_request(backend, model, plan, CR_MIN_BLOCKS, &r, why);
+    *like = (cr_record){.model = r.model, .plan = r.plan, .columns = r.columns};
+    bytes[0] = r.host;
     bytes[1] = r.device;
     return status;
 }

@@ -534,9 +534,6 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
     certreg_status status = cr_view_require_input(&e->record, &e->error);
     if (!status) status = check_range(e, first, count);
     if (status) return status;
-    if (!e->record.model.eval)
-        return cr_error_set(&e->error, CERTREG_E_WRONG_STATE,
-                            "model.eval is NULL: use certreg_estimator_draw and _record");
     const uint64_t end = first + count, batch = e->record.model.batch;
     const sampling_request r = {
         .end = end, .planned_samples = planned_samples, .looks_digest = looks_digest};
@@ -546,6 +543,9 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
         while (used.first < used.end && cr_view_has(&e->record, used.first)) used.first++;
         while (used.first < used.end && cr_view_has(&e->record, used.end - 1)) used.end--;
         if (used.first == used.end) continue;
+        if (!e->record.model.eval)
+            return cr_error_set(&e->error, CERTREG_E_WRONG_STATE,
+                                "model.eval is NULL: use certreg_estimator_draw and _record");
         if (cr_estimator_cancelled(e))
             return cr_error_set(&e->error, CERTREG_E_CANCELLED,
                                 "cancelled with %zu samples in the record", e->record.sample_count);
@@ -576,6 +576,47 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
     if (status) return status;
     cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
     return cr_estimator_leave(e, cr_estimator_sample(e, first, count, 0, 0));
+}
+
+/* ---- many records, one of which is mounted at a time */
+void cr_estimator_mount(certreg_estimator *e, const cr_record *r)
+{
+    e->record = *r;
+    if (cr_backend_is_device(e->backend)) return; /* copied there before it is drawn */
+    e->batches.z = r->input.z;
+    e->batches.noise_deviation = r->input.noise_deviation;
+}
+
+certreg_status cr_estimator_draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
+{
+    const certreg_status status =
+        cr_backend_is_device(e->backend) ? store_input(e) : CERTREG_OK;
+    e->record.pilot_is_frozen = 1;
+    return status ? status : draw(e, first, count, x);
+}
+
+float *cr_estimator_rows(certreg_estimator *e)
+{
+    return e->batches.x[e->batches.current];
+}
+
+certreg_status cr_estimator_call(certreg_estimator *e, size_t used,
+                                 const struct certreg_queue_row *row, const float **y)
+{
+    const certreg_batch b = {.rows = e->record.model.batch, .used_count = used, .row = row};
+    const certreg_status status = cr_estimator_clear_outputs(e);
+    *y = e->batches.outputs;
+    return status ? status : cr_estimator_evaluate(e, b);
+}
+
+void cr_estimator_begin_callback(certreg_estimator *e)
+{
+    cr_environment_leave(&e->guard.saved_environment);
+}
+
+void cr_estimator_end_callback(certreg_estimator *e)
+{
+    cr_environment_enter(&e->guard.saved_environment);
 }
 
 /* ---- inverted control */

@@ -231,6 +231,16 @@ void cr_record_clear(cr_record *r)
     r->sample_count = 0;
 }
 
+void cr_record_truncate(cr_record *r, size_t count)
+{
+    const float missing = cr_float_of_bits(CR_MISSING_NAN_BITS);
+    for (size_t i = count; i < r->plan.max_samples; i++) {
+        r->sample_count -= (size_t)cr_view_has(r, i);
+        for (size_t k = 0; k < r->model.outputs; k++)
+            memcpy(r->values + i * r->model.outputs + k, &missing, sizeof missing);
+    }
+}
+
 void cr_record_set_pilot(cr_record *r, size_t pilot)
 {
     r->pilot = pilot;

@@ -125,6 +125,8 @@ certreg_status cr_query_log_merge(cr_record *, const cr_query_log *, int write, 
 /* ---- Write access to a record: its samples, its pilot, and its import from bytes. */
 /* Removes all samples. */
 void cr_record_clear(cr_record *);
+/* Removes the samples from number `count` on. */
+void cr_record_truncate(cr_record *, size_t count);
 /* Sets the pilot unless it is fixed: the plan's, or else one that suits this number of samples. */
 void cr_record_choose_pilot(cr_record *, size_t samples);
 /* With a pilot, the first sample is the input without noise. */
@@ -139,6 +141,8 @@ certreg_status cr_record_store(cr_record *, uint64_t first, size_t count, const 
                                int64_t first_row, certreg_error *why);
 
 /* ---- serialize.c: a record as bytes */
+/* Returns enough bytes for any record like this one. */
+size_t cr_record_export_bytes(cr_view *);
 /* certreg_estimator_export and _import. */
 certreg_status cr_record_export(cr_view *, void *buffer, size_t *bytes, certreg_error *why);
 certreg_status cr_record_import(cr_record *, const void *buffer, size_t bytes, certreg_error *why);

@@ -2,6 +2,7 @@
  * values, a checksum. One file has the layout for export and import. */
 #include "base/bytes.h"
 #include "record/record.h"
+#include "base/arena.h"
 #include "record/record.h"
 #include <math.h>
 #include <string.h>
@@ -88,6 +89,12 @@ static unsigned char *put_range(cr_view *v, unsigned char *at, size_t first, siz
     for (size_t i = 0; i < values; i++)
         cr_put32(at + 16 + 4 * i, cr_bits_of_float(v->values[first * v->model.outputs + i]));
     return at + range_bytes(v, count);
+}
+
+size_t cr_record_export_bytes(cr_view *v)
+{
+    const size_t n = v->plan.max_samples, gaps = n / 2 + 1;
+    return HEADER + 8 + 24 * gaps + 4 * cr_arena_product(n, v->model.outputs);
 }
 
 certreg_status cr_record_export(cr_view *v, void *buffer, size_t *bytes, certreg_error *why)

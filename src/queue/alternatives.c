@@ -1,0 +1,538 @@
+/* An input with alternatives (theory 1.11): a record for each, about the prediction of the input
+ * itself. Without a target the least of the radii that the margins leave holds around all of them;
+ * with a target each has to prove it, in one piece or in parts. */
+#include "base/error.h"
+#include "base/struct_sizes.h"
+#include "conditions/conditions.h"
+#include "question/question.h"
+#include "queue/queue.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_HALVINGS = 12 };
+static const double growth = 1.5; /* of the looks at an alternative */
+
+/* ======== Reading alternatives. */
+uint64_t cr_set_noise_ids(const certreg_alternatives *a)
+{
+    return a->count ? (a->count + UINT64_C(1)) << (a->halvings + 1) : 0;
+}
+
+uint64_t cr_set_noise_id(const cr_entry *e, const certreg_alternative *node)
+{
+    const uint64_t roots = e->set.given.count + UINT64_C(1);
+    return e->set.given.first_noise_id + (roots << node->depth) - roots +
+           ((uint64_t)node->number << node->depth) + node->path;
+}
+
+static certreg_status refuse(const certreg_queue *q, const char *why)
+{
+    return cr_error_set(q->w.why, CERTREG_E_INVALID, "alternatives%s", why);
+}
+
+static certreg_status check_fields(const certreg_queue *q, const certreg_alternatives *a)
+{
+    if (!a->count || a->count > q->plan.alternatives)
+        return cr_error_set(q->w.why, CERTREG_E_INVALID,
+                            "alternatives.count is %u; the queue is made for 1 to %zu", a->count,
+                            q->plan.alternatives);
+    if ((a->z != NULL) == (a->write != NULL))
+        return refuse(q, " need either z or write, and not both");
+    if (a->margins && !a->z) return refuse(q, ".margins belong to z: write sets them itself");
+    for (size_t i = 0; a->margins && i < a->count; i++)
+        if (!(a->margins[i] >= 0) || !isfinite(a->margins[i]))
+            return refuse(q, ".margins must be finite and not negative");
+    if (a->halvings > MAX_HALVINGS || (a->halvings && !a->write))
+        return refuse(q, ".halvings must be at most 12, and 0 without write");
+    if (a->watch > a->count) return refuse(q, ".watch must be at most count");
+    if (a->estimate_all > 1 || a->reserved)
+        return refuse(q, ".estimate_all must be 0 or 1, and reserved 0");
+    if (a->first_noise_id > UINT64_MAX - cr_set_noise_ids(a))
+        return refuse(q, ".first_noise_id leaves too few noise ids below 2^64");
+    return CERTREG_OK;
+}
+
+/* What is proved about each alternative has to be about the value that the pilot of the input
+ * itself has fixed. */
+static certreg_status check_question(const certreg_queue *q, const cr_question *asked,
+                                     const cr_entry *e)
+{
+    const cr_given *g = &asked->given;
+    if (g->center != CERTREG_CENTER_PREDICTION)
+        return refuse(q, " need CERTREG_CENTER_PREDICTION: a statement about the true mean, or the "
+                         "median of all samples, is about each alternative's own value");
+    if (asked->method->published)
+        return refuse(q, " need CERTREG_METHOD_FINITE, _ANYTIME or _ASYMPTOTIC: the prediction and "
+                         "the bounds of published methods are not fixed by a pilot");
+    if (g->looks) return refuse(q, " choose the looks of a target: leave looks NULL");
+    if (g->target_radius > 0 && e->count > 1)
+        return refuse(q, " with a target take one question: ask them one by one");
+    if (!(g->target_radius > 0) && e->set.given.halvings)
+        return refuse(q, ".halvings need a target: radii are not divided");
+    if (q->home.plan.flags & CERTREG_PLAN_EPISODE)
+        return refuse(q, " are no episodes (CERTREG_PLAN_EPISODE), whose z is 0");
+    return CERTREG_OK;
+}
+
+certreg_status cr_set_read(certreg_queue *q, const certreg_alternatives *given, cr_entry *e)
+{
+    cr_set *s = &e->set;
+    certreg_alternatives a;
+    certreg_status status =
+        cr_struct_read(&a, sizeof a, CR_OLDEST_ALTERNATIVES, given, "alternatives", q->w.why);
+    if (!status) status = check_fields(q, &a);
+    if (status) return status;
+    s->given = a;
+    s->needs_pilot = 0;
+    cr_record_choose_pilot(q->w.record, e->samples); /* validation asks whether there is one */
+    for (size_t k = 0; k < e->count && !status; k++) {
+        cr_question asked = {.first_output = 0};
+        status = cr_question_parse(e->questions, k, UINT64_C(1) << a.halvings, &asked.given,
+                                   q->w.why); /* the deepest parts have the least alpha */
+        if (!status) status = cr_question_validate(q->w.record, &asked, q->w.why);
+        if (!status) status = check_question(q, &asked, e);
+        if (status) break;
+        s->target = asked.given.target_radius;
+        s->outputs[k] = asked.is_vector ? asked.outputs : 1;
+        s->needs_pilot |= !asked.is_binomial || asked.is_vector || asked.is_angle ||
+                          asked.given.method == CERTREG_METHOD_ASYMPTOTIC;
+    }
+    if (status) s->given.count = 0;
+    return status;
+}
+
+/* ======== Nodes: the input itself, alternatives, and parts of them. */
+/* Writes z, margin and record of a node; z is that of the input itself. */
+static certreg_status write_node(certreg_queue *q, const cr_entry *e, float *z,
+                                 certreg_alternative *node)
+{
+    const certreg_alternatives *a = &e->set.given;
+    const size_t inputs = q->home.model.inputs;
+    if (!a->write) {
+        if (node->number) memcpy(z, a->z + (node->number - 1) * inputs, inputs * sizeof *z);
+        if (node->number && a->margins) node->margin = a->margins[node->number - 1];
+        return CERTREG_OK;
+    }
+    node->z = z;
+    node->tag = e->tag;
+    cr_estimator_begin_callback(q->w.estimator);
+    const int code = a->write(a->user, node);
+    cr_estimator_end_callback(q->w.estimator);
+    node->halvings = node->halvings < a->halvings ? node->halvings : a->halvings;
+    if (!code && node->margin >= 0 && isfinite(node->margin)) return CERTREG_OK;
+    cr_error_set(q->w.why, CERTREG_E_INVALID,
+                 code ? "write returned %d" : "write returned %d, and a margin that is negative or "
+                                              "not finite",
+                 code);
+    q->w.why->code = code;
+    return CERTREG_E_INVALID;
+}
+
+certreg_status cr_set_itself(certreg_queue *q, const cr_entry *e, const float *z,
+                             certreg_alternative *node)
+{
+    const size_t bytes = q->home.model.inputs * sizeof *z;
+    if (!z) return cr_error_set(q->w.why, CERTREG_E_INVALID, "z is NULL");
+    memcpy(q->changed, z, bytes);
+    node->halvings = e->set.given.halvings;
+    const certreg_status status = write_node(q, e, q->changed, node);
+    node->halvings = 0;
+    if (status || (!memcmp(q->changed, z, bytes) && node->margin == 0)) return status;
+    return refuse(q, ".write has changed alternative 0, which is the input itself");
+}
+
+/* Returns 1 if samples of an alternative still serve: it may be proved, or lacks its estimate. */
+static int is_wanted(const cr_set *s, uint32_t number)
+{
+    return number < s->failed || (s->given.estimate_all && !s->members[number].is_estimated);
+}
+
+/* A record that is resumed waits for the predictions before it is evaluated. */
+static void start(certreg_queue *q, cr_slot *slot)
+{
+    if (slot->entry->set.is_predicted || !q->w.record->sample_count) {
+        cr_queue_step(q, slot, CERTREG_OK);
+        return;
+    }
+    slot->goal = 1;
+    slot->missing = !cr_view_has(q->w.record, 0);
+}
+
+static void break_member(certreg_queue *q, cr_entry *e, uint32_t number, certreg_status status);
+
+static void open_node(certreg_queue *q, cr_slot *slot, cr_entry *e, uint32_t number)
+{
+    cr_member *m = e->set.members + number;
+    certreg_alternative node = {.struct_size = sizeof node,
+                                .number = number,
+                                .depth = m->depth,
+                                .path = m->path,
+                                .halvings = m->depth ? m->halvings : e->set.given.halvings};
+    cr_error_clear(q->w.why);
+    memcpy(q->changed, e->set.z, q->home.model.inputs * sizeof *q->changed);
+    certreg_status status = write_node(q, e, q->changed, &node);
+    if (!m->depth) m->halvings = (uint8_t)node.halvings;
+    if (!status) status = cr_queue_open(q, slot, e, &node, q->changed);
+    if (status) break_member(q, e, number, status);
+    else start(q, slot);
+}
+
+void cr_set_fill(certreg_queue *q, cr_entry *e)
+{
+    cr_set *s = &e->set;
+    for (cr_slot *slot; !e->decided && s->next <= s->given.count && (slot = cr_queue_free_slot(q));)
+        if (is_wanted(s, s->next)) open_node(q, slot, e, s->next++);
+        else s->next++;
+}
+
+void cr_set_begin(certreg_queue *q, cr_slot *slot)
+{
+    cr_entry *e = slot->entry;
+    cr_set *s = &e->set;
+    const size_t members = s->given.count + (size_t)1;
+    cr_record_choose_pilot(q->w.record, e->samples);
+    memcpy(s->z, q->w.record->input.z, q->home.model.inputs * sizeof *s->z);
+    memset(s->members, 0, members * sizeof *s->members);
+    for (size_t i = 0; i < members * e->count; i++) s->estimates[i] = NAN;
+    for (size_t i = 0; i < e->count * q->home.model.outputs; i++) s->predictions[i] = 1;
+    for (size_t k = 0; k < e->count; k++) {
+        s->least[k] = INFINITY;
+        s->limiting[k] = 0;
+        s->watched[k] = NAN;
+        cr_certificate_init(q->w.record, NULL, s->own + k);
+        s->tightest[k] = s->own[k];
+    }
+    e->pilot = q->w.record->pilot;
+    s->main_samples = e->samples - (s->needs_pilot ? 0 : (size_t)e->pilot);
+    s->next = 1;
+    s->failed = s->given.count + 1;
+    s->unproved = s->unestimated = members;
+    s->is_predicted = 0;
+    s->broken = CERTREG_OK;
+    slot->goal = e->pilot ? e->pilot : 1;
+    cr_set_advance(q, slot);
+    if (!e->decided && !s->is_predicted) cr_queue_step(q, slot, CERTREG_OK);
+    if (!e->decided) cr_set_fill(q, e);
+}
+
+/* ---- the predictions, from the pilot of the input itself */
+static size_t samples_without_gap(cr_view *v)
+{
+    size_t present = 0;
+    while (present < v->plan.max_samples && cr_view_has(v, present)) present++;
+    return present;
+}
+
+/* Fails with INVALID if a prediction gives no tolerance. */
+static certreg_status predict(certreg_queue *q, cr_entry *e)
+{
+    cr_set *s = &e->set;
+    for (size_t k = 0; k < e->count; k++) {
+        double *p = s->predictions + k * q->home.model.outputs;
+        int any = 0, finite = 1;
+        cr_conditions c = {.scratch = q->w.scratch};
+        certreg_status status =
+            cr_question_load(q->w.record, e->questions + k, &c.question, q->w.why);
+        if (!status) status = cr_prediction_report(q->w.record, &c, p, q->w.why);
+        if (status) return status;
+        for (size_t i = 0; i < s->outputs[k]; i++) {
+            any |= p[i] != 0;
+            finite &= isfinite(p[i]);
+        }
+        if (!finite || (c.question.given.relative_tolerance > 0 && !any))
+            return cr_error_set(q->w.why, CERTREG_E_INVALID,
+                                "the prediction is %g, from which no tolerance is measured", p[0]);
+    }
+    s->is_predicted = 1;
+    return CERTREG_OK;
+}
+
+/* Evaluates all records of a set that wait for the predictions. */
+static void step_waiting(certreg_queue *q, const cr_entry *e)
+{
+    for (size_t i = 0; i < q->open_count && !e->decided;) {
+        cr_slot *slot = q->open[i];
+        const size_t before = q->open_count;
+        if (slot->entry == e && slot->goal && !slot->missing) cr_queue_step(q, slot, CERTREG_OK);
+        i = q->open_count == before && q->open[i] == slot ? i + 1 : 0;
+    }
+}
+
+void cr_set_advance(certreg_queue *q, cr_slot *slot)
+{
+    cr_entry *e = slot->entry;
+    cr_set *s = &e->set;
+    if (s->is_predicted) {
+        if (!slot->missing) cr_queue_step(q, slot, CERTREG_OK);
+        return;
+    }
+    if (slot->node.number || samples_without_gap(q->w.record) < e->pilot) return;
+    const certreg_status status = predict(q, e);
+    if (status) cr_queue_fail(q, e, status);
+    else step_waiting(q, e);
+}
+
+/* ======== Answers about nodes. */
+uint64_t cr_set_ask(certreg_queue *q, const cr_slot *slot)
+{
+    const cr_entry *e = slot->entry;
+    const cr_set *s = &e->set;
+    const cr_member *m = s->members + slot->node.number;
+    for (size_t k = 0; k < e->count; k++) {
+        q->asked[k] = e->questions[k];
+        if (s->is_predicted || slot->node.number) {
+            q->asked[k].prediction = s->predictions + k * q->home.model.outputs;
+            q->asked[k].prediction_count = s->outputs[k];
+        }
+    }
+    if (s->target > 0) {
+        q->target = *e->questions->target;
+        q->target.radius = nextafter(slot->node.margin + s->target, INFINITY);
+        if (!(q->target.growth > 0)) q->target.growth = growth;
+        q->asked->target = &q->target;
+    }
+    if (!m->halvings) return 1;
+    return UINT64_C(1) << (slot->node.depth + 1 < m->halvings ? slot->node.depth + 1
+                                                               : m->halvings);
+}
+
+static void set_estimate(cr_set *s, uint32_t number, size_t count, const double *estimates)
+{
+    if (s->members[number].is_estimated) return;
+    s->members[number].is_estimated = 1;
+    s->unestimated--;
+    memcpy(s->estimates + number * count, estimates, count * sizeof *estimates);
+}
+
+/* ---- the end of a set */
+/* Returns 1 if the estimate of an alternative is beyond the tolerance itself. */
+static int is_moved(const certreg_queue *q, const cr_entry *e, size_t k, uint32_t number)
+{
+    const double estimate = e->set.estimates[number * e->count + k];
+    cr_question asked = {.first_output = 0};
+    if (!number || isnan(estimate)) return 0;
+    if (cr_question_parse(e->questions, k, 1, &asked.given, NULL) ||
+        cr_question_validate(q->w.record, &asked, NULL))
+        return 0;
+    double change = estimate - e->set.own[k].prediction;
+    if (asked.period > 0) change = remainder(change, asked.period);
+    return fabs(change) > e->set.own[k].tolerance;
+}
+
+static void join(certreg_queue *q, cr_entry *e, int stop)
+{
+    const cr_set *s = &e->set;
+    for (size_t k = 0; k < e->count; k++) {
+        cr_given g;
+        if (cr_question_parse(e->questions, k, 1, &g, q->w.why)) continue; /* it was valid */
+        const cr_joined j = {.own = s->own + k,
+                             .limiting = s->tightest + k,
+                             .left = s->least[k],
+                             .moved = is_moved(q, e, k, s->limiting[k]),
+                             .alpha = g.alpha,
+                             .digest = g.digest,
+                             .samples = e->rows,
+                             .stop = stop};
+        cr_certificate_join(q->w.record, &j, e->certificates + k);
+    }
+    cr_error_clear(q->w.why);
+    e->error = *q->w.why;
+    cr_queue_decide(q, e);
+}
+
+static void finish_if_decided(certreg_queue *q, cr_entry *e)
+{
+    const cr_set *s = &e->set;
+    const int proved = s->failed > s->given.count;
+    if (s->unproved || (!proved && s->given.estimate_all && s->unestimated)) return;
+    if (s->broken) {
+        *q->w.why = e->error;
+        cr_queue_fail(q, e, s->broken);
+        return;
+    }
+    join(q, e, !(s->target > 0) ? CERTREG_STOP_ALL
+               : proved         ? CERTREG_STOP_TARGET
+                                : CERTREG_STOP_HOPELESS);
+}
+
+/* ---- one node */
+/* The tightest alternative, the lower number of equal ones: not the first in time. */
+static void note_radius(cr_set *s, size_t k, double left, uint32_t number,
+                        const certreg_certificate *c)
+{
+    if (left > s->least[k] || (left == s->least[k] && number > s->limiting[k])) return;
+    s->least[k] = left;
+    s->limiting[k] = number;
+    s->tightest[k] = *c;
+}
+
+/* Alternatives behind the first that failed stop; the ones before it run to their end, so that the
+ * result does not depend on the order of calls. */
+static void fail_member(certreg_queue *q, cr_entry *e, uint32_t number)
+{
+    cr_set *s = &e->set;
+    s->failed = number;
+    s->broken = CERTREG_OK;
+    s->members[number].state = CERTREG_ALTERNATIVE_FAILED;
+    s->unproved = 0;
+    for (uint32_t i = 0; i < number; i++)
+        s->unproved += s->members[i].state != CERTREG_ALTERNATIVE_PROVED;
+    for (size_t k = 0; k < e->count; k++) {
+        s->least[k] = 0;
+        s->limiting[k] = number;
+        s->tightest[k] = q->answers[k];
+    }
+    for (size_t i = q->open_count; i-- > 0;)
+        if (q->open[i]->entry == e && !is_wanted(s, q->open[i]->node.number))
+            cr_queue_close(q, q->open[i]);
+}
+
+/* The same for an alternative without answers. If none before it fails, the input fails with this
+ * status, and with this error, which names the alternative. */
+static void break_member(certreg_queue *q, cr_entry *e, uint32_t number, certreg_status status)
+{
+    cr_set *s = &e->set;
+    if (number > s->failed) return;
+    e->error = *q->w.why;
+    if (number)
+        snprintf(e->error.text, sizeof e->error.text, "alternative %u: %.200s", number,
+                 q->w.why->text);
+    if (!s->members[number].is_estimated) s->unestimated--;
+    s->members[number].is_estimated = 1;
+    for (size_t k = 0; k < e->count; k++) cr_certificate_init(q->w.record, NULL, q->answers + k);
+    fail_member(q, e, number);
+    s->broken = status;
+    finish_if_decided(q, e);
+}
+
+/* Goes to the part of an alternative that is decided next. Returns 0 if all of it is proved. */
+static int next_part(cr_member *m)
+{
+    while (m->depth && m->path % 2) {
+        m->depth--;
+        m->path /= 2;
+    }
+    m->path += m->depth > 0;
+    return m->depth > 0;
+}
+
+/* Takes the answers of a node that may prove something. Returns 1 if it has to go on in parts. */
+static int take_proof(certreg_queue *q, cr_slot *slot)
+{
+    cr_entry *e = slot->entry;
+    cr_set *s = &e->set;
+    const uint32_t number = slot->node.number, depth = slot->node.depth;
+    cr_member *m = s->members + number;
+    const int complete = s->failed > s->given.count;
+    int proves = 0;
+    for (size_t k = 0; k < e->count; k++) {
+        const double radius = q->answers[k].radius, margin = slot->node.margin,
+                     left = margin > 0 ? nextafter(radius - margin, -INFINITY) : radius;
+        const int proved = s->target > 0 ? radius >= q->target.radius : left > 0;
+        if (number == s->given.watch && !depth) s->watched[k] = fmax(left, 0);
+        if (complete && (proved || !(s->target > 0)))
+            note_radius(s, k, left, number, q->answers + k);
+        proves |= proved;
+    }
+    if (!number) memcpy(s->own, q->answers, e->count * sizeof *s->own);
+    if (!proves && depth < m->halvings) {
+        m->depth++;
+        m->path *= 2;
+        return 1;
+    }
+    if (proves && next_part(m)) return 1;
+    if (proves) {
+        m->state = CERTREG_ALTERNATIVE_PROVED;
+        s->unproved--;
+    } else fail_member(q, e, number);
+    return 0;
+}
+
+void cr_set_take(certreg_queue *q, cr_slot *slot, certreg_status status)
+{
+    cr_entry *e = slot->entry;
+    cr_set *s = &e->set;
+    const uint32_t number = slot->node.number;
+    if (status) {
+        break_member(q, e, number, status);
+        return;
+    }
+    if (!slot->node.depth) {
+        for (size_t k = 0; k < e->count; k++)
+            if (!s->members[number].is_estimated)
+                s->estimates[number * e->count + k] = q->answers[k].estimate;
+        set_estimate(s, number, e->count, s->estimates + number * e->count);
+    }
+    e->rows += q->w.record->sample_count;
+    s->members[number].samples += (uint32_t)q->w.record->sample_count;
+    const int goes_on = number < s->failed && take_proof(q, slot);
+    if (slot->entry == e && slot->use) cr_queue_close(q, slot);
+    if (goes_on) open_node(q, slot, e, number);
+    else finish_if_decided(q, e);
+}
+
+void cr_set_look(certreg_queue *q, cr_slot *slot)
+{
+    cr_entry *e = slot->entry;
+    cr_set *s = &e->set;
+    cr_question asked;
+    const uint32_t number = slot->node.number;
+    if (q->w.record->sample_count <= q->w.record->pilot || s->members[number].is_estimated) return;
+    if (cr_question_load(q->w.record, q->asked, &asked, q->w.why)) return;
+    const double estimate = cr_prediction_estimate(q->w.record, &asked, q->w.record->sample_count,
+                                                   s->predictions[0]);
+    set_estimate(s, number, 1, &estimate);
+    if (is_wanted(s, number)) return;
+    e->rows += q->w.record->sample_count;
+    cr_queue_close(q, slot);
+    finish_if_decided(q, e);
+}
+
+/* The prediction is reported if it is known. */
+void cr_set_give_up(certreg_queue *q, cr_entry *e, certreg_status why)
+{
+    cr_set *s = &e->set;
+    for (size_t i = 0; i < q->open_count; i++) {
+        cr_slot *slot = q->open[i];
+        size_t goal;
+        if (slot->entry != e) continue;
+        cr_queue_mount(q, slot);
+        e->rows += q->w.record->sample_count;
+        if (slot->node.number) continue;
+        const cr_call call = {.questions = q->asked,
+                              .count = e->count,
+                              .share = cr_set_ask(q, slot),
+                              .total_samples = e->samples};
+        cr_record_truncate(q->w.record, samples_without_gap(q->w.record));
+        q->answers->struct_size = sizeof *q->answers;
+        if (!cr_certify_step(&q->w, &call, why, &goal, q->answers))
+            memcpy(s->own, q->answers, e->count * sizeof *s->own);
+    }
+    for (size_t k = 0; k < e->count; k++) {
+        s->least[k] = 0;
+        s->tightest[k] = s->own[k];
+        if (why == CERTREG_E_DEADLINE) s->tightest[k].reason = CERTREG_REASON_DEADLINE;
+    }
+    s->failed = 0;
+    join(q, e, why == CERTREG_E_DEADLINE ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
+}
+
+uint64_t cr_set_proved(const cr_entry *e)
+{
+    const cr_set *s = &e->set;
+    return s->failed > s->given.count || s->target > 0 ? s->failed : 0;
+}
+
+certreg_alternative_result cr_set_result(const cr_entry *e, size_t number, size_t question)
+{
+    const cr_set *s = &e->set;
+    const cr_member *m = s->members + number;
+    const int is_seen = m->is_estimated && (number <= s->failed || s->given.estimate_all);
+    return (certreg_alternative_result){
+        .struct_size = sizeof(certreg_alternative_result),
+        .state = number <= s->failed ? m->state : CERTREG_ALTERNATIVE_UNDECIDED,
+        .estimate = is_seen ? s->estimates[number * e->count + question] : NAN,
+        .radius = number == s->given.watch ? s->watched[question] : NAN,
+        .samples = number <= s->failed ? m->samples : 0};
+}

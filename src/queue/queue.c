@@ -1,0 +1,797 @@
+/* The calls on a queue: adding inputs, drawing their rows, recording outputs, and taking results.
+ * What is known about one record goes from call to call through cr_queue_step. */
+#include "queue/queue.h"
+#include "base/error.h"
+#include "base/handle.h"
+#include "base/struct_sizes.h"
+#include "conditions/conditions.h"
+#include "question/question.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ======== Records: one of them is mounted, in the place of the estimator's. */
+static void mount(certreg_queue *q, cr_slot *slot)
+{
+    if (q->mounted == slot) return;
+    if (q->mounted) q->mounted->record = *q->w.record;
+    cr_estimator_mount(q->w.estimator, slot ? &slot->record : &q->home);
+    q->mounted = slot;
+}
+
+static certreg_status enter(certreg_queue *q)
+{
+    if (!q) return CERTREG_E_INVALID;
+    if (!cr_handle_is_own(q)) return CERTREG_E_VERSION;
+    return cr_estimator_enter(q->w.estimator, NULL);
+}
+
+/* At rest the estimator has its own record. */
+static certreg_status leave(certreg_queue *q, certreg_status status)
+{
+    mount(q, NULL);
+    return cr_estimator_leave(q->w.estimator, status);
+}
+
+void cr_queue_mount(certreg_queue *q, cr_slot *slot)
+{
+    mount(q, slot);
+    q->w.clock->expires_at = slot->entry->expires_at;
+}
+
+cr_slot *cr_queue_free_slot(certreg_queue *q)
+{
+    for (size_t i = 0; i < q->plan.capacity && q->open_count < q->plan.capacity; i++)
+        if (!q->slots[i].entry) return q->slots + i;
+    return NULL;
+}
+
+static size_t count_missing(cr_view *v, size_t goal)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < goal; i++) missing += !cr_view_has(v, i);
+    return missing;
+}
+
+certreg_status cr_queue_open(certreg_queue *q, cr_slot *slot, cr_entry *e,
+                             const certreg_alternative *node, const float *z)
+{
+    const size_t max_samples = q->home.plan.max_samples;
+    slot->entry = e;
+    mount(q, slot);
+    q->w.record->plan.max_samples = node->number ? e->set.main_samples : max_samples;
+    certreg_status status = cr_estimator_begin(q->w.estimator, z, e->sigma,
+                                               node->number ? cr_set_noise_id(e, node)
+                                                            : e->noise_id,
+                                               e->level);
+    if (!status && node->number && !e->set.needs_pilot) cr_record_set_pilot(q->w.record, 0);
+    q->w.record->pilot_is_frozen |= node->number && !e->set.needs_pilot;
+    if (!status && node->record)
+        status = cr_record_import(q->w.record, node->record, node->record_bytes, q->w.why);
+    if (status) {
+        slot->entry = NULL;
+        return status;
+    }
+    slot->node = *node;
+    slot->node.z = NULL;
+    slot->node.record = NULL;
+    slot->use = ++q->uses;
+    slot->goal = slot->next = slot->missing = 0;
+    q->open[q->open_count++] = slot;
+    return CERTREG_OK;
+}
+
+void cr_queue_close(certreg_queue *q, cr_slot *slot)
+{
+    size_t i = 0;
+    while (q->open[i] != slot) i++;
+    memmove(q->open + i, q->open + i + 1, (--q->open_count - i) * sizeof *q->open);
+    slot->entry = NULL;
+    slot->use = 0;
+}
+
+static void close_all(certreg_queue *q, const cr_entry *e)
+{
+    for (size_t i = q->open_count; i-- > 0;)
+        if (q->open[i]->entry == e) cr_queue_close(q, q->open[i]);
+}
+
+/* ======== Deciding: a step of one record, and the end of an entry. */
+void cr_queue_decide(certreg_queue *q, cr_entry *e)
+{
+    close_all(q, e);
+    e->decided = ++q->decisions;
+}
+
+void cr_queue_fail(certreg_queue *q, cr_entry *e, certreg_status status)
+{
+    certreg_certificate *c = e->certificates;
+    e->error = *q->w.why;
+    e->error.status = status;
+    c->struct_size = sizeof *c;
+    cr_certificate_write_empty(q->w.record, status, CERTREG_STOP_ALL, e->count, c);
+    for (size_t k = 0; k < e->count; k++) {
+        c[k].noise_id = e->noise_id;
+        c[k].sigma = e->sigma;
+    }
+    cr_queue_decide(q, e);
+}
+
+/* Passes the record of a slot to the caller. */
+static void keep(certreg_queue *q, const cr_slot *slot)
+{
+    if (!q->plan.keep) return;
+    size_t bytes = q->export_bytes;
+    const struct certreg_queue_row of = {.struct_size = sizeof of,
+                                         .number = slot->node.number,
+                                         .depth = slot->node.depth,
+                                         .path = slot->node.path,
+                                         .tag = slot->entry->tag,
+                                         .sample = q->w.record->sample_count};
+    if (cr_record_export(q->w.record, q->exported, &bytes, q->w.why)) return;
+    cr_estimator_begin_callback(q->w.estimator);
+    const int cancels = q->plan.keep(q->plan.keep_user, &of, q->exported, bytes);
+    cr_estimator_end_callback(q->w.estimator);
+    if (cancels) certreg_estimator_cancel(q->w.estimator);
+}
+
+/* Takes the answers about an input without alternatives. */
+static void take_answers(certreg_queue *q, cr_slot *slot, certreg_status status)
+{
+    cr_entry *e = slot->entry;
+    memcpy(e->certificates, q->answers, e->count * sizeof *q->answers);
+    e->error = *q->w.why;
+    e->error.status = status;
+    e->pilot = q->w.record->pilot;
+    cr_queue_decide(q, e);
+}
+
+static void learn(double *slowest, double seconds)
+{
+    *slowest = seconds > *slowest ? seconds : *slowest + (seconds - *slowest) / 16;
+}
+
+void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
+{
+    cr_entry *e = slot->entry;
+    const int in_set = e->set.given.count > 0;
+    cr_call call = {.total_samples = e->samples, .questions = e->questions, .count = e->count,
+                    .share = 1};
+    cr_queue_mount(q, slot);
+    const double start = cr_deadline_now(q->w.record->deadline);
+    if (in_set) {
+        call.share = cr_set_ask(q, slot);
+        call.questions = q->asked;
+        if (slot->node.number) call.total_samples = q->w.record->plan.max_samples;
+    }
+    q->answers->struct_size = sizeof *q->answers;
+    const certreg_status status =
+        cr_certify_step(&q->w, &call, sampled, &slot->goal, q->answers);
+    learn(&q->slowest_answer, cr_deadline_now(q->w.record->deadline) - start);
+    slot->missing = count_missing(q->w.record, slot->goal);
+    if (slot->goal && slot->missing) {
+        if (in_set) cr_set_look(q, slot);
+        return;
+    }
+    if (!slot->goal && (!status || !sampled)) keep(q, slot);
+    if (in_set) cr_set_take(q, slot, status);
+    else take_answers(q, slot, status);
+}
+
+/* ======== Adding inputs. */
+/* Copies the questions, with everything that they point to. */
+static certreg_status copy_question(const certreg_queue *q, const certreg_queue_input *in, size_t k,
+                                    cr_entry *e)
+{
+    const size_t outputs = q->w.record->model.outputs;
+    certreg_error *why = q->w.why;
+    certreg_question *to = e->questions + k;
+    certreg_target *target = e->targets + k;
+    certreg_status status =
+        cr_struct_element(to, sizeof *to, in->questions, k, "question", why);
+    if (!status && to->target)
+        status = cr_struct_read(target, sizeof *target, CR_OLDEST_TARGET, to->target,
+                                "question.target", why);
+    if (!status && to->serving)
+        status = cr_struct_read(e->serving + k, sizeof *e->serving, CR_OLDEST_SERVING, to->serving,
+                                "question.serving", why);
+    if (status) return status;
+    if (to->target && target->looks && target->look_count <= CR_LOOKS) {
+        memcpy(e->looks + k * CR_LOOKS, target->looks, target->look_count * sizeof *e->looks);
+        target->looks = e->looks + k * CR_LOOKS;
+    }
+    if (to->prediction && to->prediction_count > outputs)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "question.prediction_count is %zu, and the model has %zu outputs",
+                            to->prediction_count, outputs);
+    if (to->prediction) {
+        memcpy(e->predictions + k * outputs, to->prediction,
+               to->prediction_count * sizeof *e->predictions);
+        to->prediction = e->predictions + k * outputs;
+    }
+    if (to->target) to->target = target;
+    if (to->serving) to->serving = e->serving + k;
+    return CERTREG_OK;
+}
+
+/* Returns 1 if two inputs, with their alternatives, share noise. */
+static int overlaps(uint64_t id, uint64_t ids, uint64_t other, uint64_t others)
+{
+    return id < other ? other - id < ids && others : id - other < others && ids;
+}
+
+static int shares_noise(const cr_entry *a, const cr_entry *b)
+{
+    const uint64_t first = a->set.given.first_noise_id, ids = cr_set_noise_ids(&a->set.given),
+                   other = b->set.given.first_noise_id, others = cr_set_noise_ids(&b->set.given);
+    return a->level == b->level &&
+           (overlaps(a->noise_id, a != b, b->noise_id, a != b) ||
+            overlaps(a->noise_id, 1, other, others) || overlaps(first, ids, b->noise_id, 1) ||
+            (a != b && overlaps(first, ids, other, others)));
+}
+
+static certreg_status check_entry(const certreg_queue *q, const cr_entry *e)
+{
+    certreg_error *why = q->w.why;
+    const size_t max_samples = q->home.plan.max_samples;
+    if (e->samples > max_samples)
+        return cr_error_set(why, CERTREG_E_TOO_MANY,
+                            "samples is %zu, more than plan.max_samples = %zu", e->samples,
+                            max_samples);
+    for (size_t i = 0; i < q->plan.capacity; i++) {
+        const cr_entry *other = q->entries + i;
+        if (other->is_open && other != e && other->tag == e->tag)
+            return cr_error_set(why, CERTREG_E_INVALID, "tag %llu is open already",
+                                (unsigned long long)e->tag);
+        if ((other->is_open || other == e) && shares_noise(e, other))
+            return cr_error_set(why, CERTREG_E_INVALID,
+                                "noise id %llu at level %llu, or one of the alternatives', is that "
+                                "of the input with tag %llu: give each record noise of its own",
+                                (unsigned long long)e->noise_id, (unsigned long long)e->level,
+                                (unsigned long long)other->tag);
+    }
+    return CERTREG_OK;
+}
+
+static certreg_status read_input(certreg_queue *q, const certreg_queue_input *in, cr_entry *e)
+{
+    certreg_error *why = q->w.why;
+    if (in->reserved || !(in->seconds >= 0))
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "input.reserved is %d and input.seconds %g; they must be 0, and 0 or "
+                            "above",
+                            (int)in->reserved, in->seconds);
+    if (!in->count || in->count > q->plan.questions)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "input.count is %zu; the queue is made for 1 to %zu questions",
+                            in->count, q->plan.questions);
+    if (in->alternatives && in->record)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "input.record and input.alternatives are set: alternatives.write names "
+                            "the records of all of them");
+    e->tag = in->tag;
+    e->noise_id = in->noise_id;
+    e->level = in->level;
+    e->sigma = in->sigma;
+    e->samples = in->samples ? in->samples : q->home.plan.max_samples;
+    e->count = in->count;
+    e->decided = e->rows = e->pilot = 0;
+    e->expires_at = in->seconds > 0 ? cr_deadline_now(q->home.deadline) + in->seconds : 0;
+    e->set.given.count = 0;
+    certreg_status status = cr_struct_check(in->questions, CR_OLDEST_QUESTION, "question", why);
+    for (size_t k = 0; k < in->count && !status; k++) status = copy_question(q, in, k, e);
+    if (!status && in->alternatives) status = cr_set_read(q, in->alternatives, e);
+    return status ? status : check_entry(q, e);
+}
+
+static cr_entry *free_entry(certreg_queue *q, int with_set)
+{
+    for (size_t i = with_set ? 0 : q->plan.sets; i < q->plan.capacity; i++) {
+        if (with_set && i == q->plan.sets) return NULL;
+        if (!q->entries[i].is_open) return q->entries + i;
+    }
+    for (size_t i = 0; i < q->plan.sets && !with_set; i++)
+        if (!q->entries[i].is_open) return q->entries + i;
+    return NULL;
+}
+
+static void fill_sets(certreg_queue *q)
+{
+    for (size_t i = 0; i < q->plan.sets && q->open_count < q->plan.capacity; i++) {
+        cr_entry *e = q->entries + i;
+        if (e->is_open && !e->decided && e->set.given.count) cr_set_fill(q, e);
+    }
+}
+
+/* Opens an entry that has been read. */
+static certreg_status open_entry(certreg_queue *q, cr_slot *slot, cr_entry *e,
+                                 const certreg_queue_input *in)
+{
+    certreg_alternative itself = {.struct_size = sizeof itself,
+                                  .record = in->record,
+                                  .record_bytes = in->record_bytes};
+    certreg_status status = CERTREG_OK;
+    if (e->set.given.count) status = cr_set_itself(q, e, in->z, &itself);
+    if (!status) status = cr_queue_open(q, slot, e, &itself, in->z);
+    if (status) return status;
+    e->is_open = 1;
+    if (e->set.given.count) cr_set_begin(q, slot);
+    else cr_queue_step(q, slot, CERTREG_OK);
+    cr_error_clear(q->w.why); /* of an input that has failed; its result has it */
+    return CERTREG_OK;
+}
+
+static certreg_status add(certreg_queue *q, const certreg_queue_input *given, int32_t *full)
+{
+    certreg_queue_input in;
+    cr_error_clear(q->w.why);
+    certreg_status status =
+        cr_struct_read(&in, sizeof in, CR_OLDEST_QUEUE_INPUT, given, "input", q->w.why);
+    if (status) return status;
+    if (in.alternatives && !q->plan.sets)
+        return cr_error_set(q->w.why, CERTREG_E_INVALID,
+                            "input.alternatives is set, and the queue has no room for alternatives "
+                            "(sets and alternatives of certreg_queue_plan)");
+    fill_sets(q);
+    cr_slot *slot = cr_queue_free_slot(q);
+    cr_entry *e = free_entry(q, in.alternatives != NULL);
+    *full = !slot || !e;
+    if (*full) return CERTREG_OK;
+    status = read_input(q, &in, e);
+    return status ? status : open_entry(q, slot, e, &in);
+}
+
+/* ======== Rows: drawn for the oldest records, and recorded. */
+/* Finds the next samples of a slot that are not drawn: [*first, returned end). */
+static size_t next_samples(cr_slot *slot, cr_view *v, size_t *first)
+{
+    while (slot->next < slot->goal && cr_view_has(v, slot->next)) slot->next++;
+    size_t end = *first = slot->next;
+    while (end < slot->goal && !cr_view_has(v, end)) end++;
+    return end;
+}
+
+/* The record of a slot as it is now. */
+static cr_view *view_of(const certreg_queue *q, const cr_slot *slot)
+{
+    return q->mounted == slot ? q->w.record : &slot->record;
+}
+
+/* Draws samples of a slot as the next rows of a call. */
+static certreg_status draw(certreg_queue *q, cr_queue_call *c, cr_slot *slot, size_t first,
+                           size_t count)
+{
+    cr_queue_mount(q, slot);
+    const certreg_status status = cr_estimator_draw(q->w.estimator, first, count,
+                                                    c->x + c->used * q->home.model.inputs);
+    for (size_t i = 0; i < count; i++) {
+        c->origin[c->used + i] = (cr_origin){.slot = slot, .use = slot->use};
+        c->row[c->used + i] =
+            (struct certreg_queue_row){.struct_size = sizeof *c->row,
+                                       .number = slot->node.number,
+                                       .depth = slot->node.depth,
+                                       .path = slot->node.path,
+                                       .tag = slot->entry->tag,
+                                       .sample = first + i};
+    }
+    c->used += count;
+    return status;
+}
+
+/* Fills the rest of a call with further noise of its last input, so that all calls have the same
+ * shape. */
+static certreg_status fill_rest(certreg_queue *q, cr_queue_call *c)
+{
+    const size_t rest = q->home.model.batch - c->used;
+    if (!rest) return CERTREG_OK;
+    return cr_estimator_draw(q->w.estimator, c->row[c->used - 1].sample + 1, rest,
+                             c->x + c->used * q->home.model.inputs);
+}
+
+/* Returns the number of rows that can be drawn, up to a whole call. */
+static size_t rows_waiting(const certreg_queue *q)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < q->open_count; i++) {
+        const cr_slot *slot = q->open[i];
+        for (size_t at = slot->next; at < slot->goal && rows < q->home.model.batch; at++)
+            rows += !cr_view_has(view_of(q, slot), at);
+    }
+    return rows;
+}
+
+/* A record that is called alone shares no call. */
+static certreg_status draw_call(certreg_queue *q, cr_queue_call *c)
+{
+    const size_t batch = q->home.model.batch;
+    certreg_status status = CERTREG_OK;
+    c->used = 0;
+    for (size_t i = 0; i < q->open_count && c->used < batch && !status; i++) {
+        cr_slot *slot = q->open[i];
+        size_t first, end;
+        if (slot->is_alone && c->used) continue;
+        while (c->used < batch && !status &&
+               (end = next_samples(slot, view_of(q, slot), &first)) > first) {
+            const size_t count = cr_min_size(end - first, batch - c->used);
+            status = draw(q, c, slot, first, count);
+            slot->next = first + count;
+        }
+        if (slot->is_alone && c->used) break;
+    }
+    if (!status && c->used) status = fill_rest(q, c);
+    c->begun = cr_deadline_now(q->home.deadline);
+    return status;
+}
+
+static void fail_open(certreg_queue *q, certreg_status status)
+{
+    const certreg_error why = *q->w.why;
+    for (size_t i = 0; i < q->plan.capacity; i++)
+        if (q->entries[i].is_open && !q->entries[i].decided) {
+            *q->w.why = why;
+            cr_queue_fail(q, q->entries + i, status);
+        }
+}
+
+/* Records rows at .. end-1 of a call, which have one origin. */
+static void record_rows(certreg_queue *q, const cr_queue_call *c, size_t at, size_t end,
+                        const float *y)
+{
+    cr_slot *slot = c->origin[at].slot;
+    if (slot->use != c->origin[at].use) return; /* its input has ended */
+    cr_queue_mount(q, slot);
+    cr_error_clear(q->w.why);
+    const size_t before = q->w.record->sample_count;
+    certreg_status status = CERTREG_OK;
+    for (size_t i = at; i < end && !status; i++)
+        status = cr_record_store(q->w.record, c->row[i].sample, 1, y + i * q->home.columns,
+                                 (int64_t)i, q->w.why);
+    slot->missing -= q->w.record->sample_count - before;
+    slot->is_alone = 0;
+    if (status) {
+        cr_queue_step(q, slot, status);
+        return;
+    }
+    if (slot->entry->set.given.count) cr_set_advance(q, slot);
+    else if (!slot->missing) cr_queue_step(q, slot, CERTREG_OK);
+}
+
+static void record_call(certreg_queue *q, const cr_queue_call *c, const float *y)
+{
+    for (size_t at = 0, end; at < c->used; at = end) {
+        for (end = at + 1; end < c->used && c->origin[end].use == c->origin[at].use;) end++;
+        record_rows(q, c, at, end, y);
+    }
+}
+
+/* The inputs of a call that failed fail; once each, with their first row. */
+static void fail_call(certreg_queue *q, const cr_queue_call *c, int32_t code)
+{
+    for (size_t i = 0; i < c->used; i++) {
+        cr_slot *slot = c->origin[i].slot;
+        if (slot->use != c->origin[i].use) continue;
+        cr_queue_mount(q, slot);
+        cr_error_set(q->w.why, CERTREG_E_MODEL_FAILED,
+                     "the model returned %d for a call with sample %llu of this input, in row %zu: "
+                     "see what it means by that",
+                     code, (unsigned long long)c->row[i].sample, i);
+        q->w.why->sample = (int64_t)c->row[i].sample;
+        q->w.why->row = (int64_t)i;
+        q->w.why->code = code;
+        cr_queue_fail(q, slot->entry, CERTREG_E_MODEL_FAILED);
+    }
+}
+
+/* Evaluates the calls that are back. */
+static void collect(certreg_queue *q)
+{
+    for (size_t i = 0; i < q->plan.calls; i++) {
+        cr_queue_call *c = q->calls + i;
+        if (atomic_load(&c->state) != CR_CALL_BACK) continue;
+        learn(&q->slowest_call, cr_deadline_now(q->home.deadline) - c->begun);
+        if (c->failed) fail_call(q, c, c->failed);
+        else record_call(q, c, c->y);
+        atomic_store(&c->state, CR_CALL_FREE);
+    }
+}
+
+/* ---- a deadline or a cancel */
+static void end_entry(certreg_queue *q, cr_entry *e, certreg_status why)
+{
+    if (e->set.given.count) {
+        cr_set_give_up(q, e, why);
+        return;
+    }
+    for (size_t i = 0; i < q->open_count; i++) {
+        cr_slot *slot = q->open[i];
+        if (slot->entry != e) continue;
+        size_t present = 0;
+        cr_queue_mount(q, slot);
+        while (present < slot->goal && cr_view_has(q->w.record, present)) present++;
+        cr_record_truncate(q->w.record, present);
+        cr_queue_step(q, slot, why);
+        return;
+    }
+}
+
+/* Ends the inputs whose time is over, or all after a cancel. */
+static void end_in_time(certreg_queue *q)
+{
+    const int cancelled = cr_estimator_cancelled(q->w.estimator);
+    double now = -1, needed = q->slowest_call + q->slowest_answer * (double)q->open_count;
+    for (size_t i = 0; i < q->plan.capacity; i++) {
+        cr_entry *e = q->entries + i;
+        if (!e->is_open || e->decided || !(cancelled || e->expires_at > 0)) continue;
+        if (now < 0) now = cr_deadline_now(q->home.deadline);
+        if (cancelled) end_entry(q, e, CERTREG_E_CANCELLED);
+        else if (now + needed > e->expires_at) end_entry(q, e, CERTREG_E_DEADLINE);
+    }
+}
+
+static cr_queue_call *call_in_state(certreg_queue *q, int32_t state)
+{
+    for (size_t i = 0; i < q->plan.calls; i++)
+        if (atomic_load(&q->calls[i].state) == state) return q->calls + i;
+    return NULL;
+}
+
+static int any_decided(const certreg_queue *q)
+{
+    for (size_t i = 0; i < q->plan.capacity; i++)
+        if (q->entries[i].is_open && q->entries[i].decided) return 1;
+    return 0;
+}
+
+static int any_out(certreg_queue *q)
+{
+    return call_in_state(q, CR_CALL_OUT) || call_in_state(q, CR_CALL_COPYING) ||
+           call_in_state(q, CR_CALL_BACK);
+}
+
+/* Evaluates what has come back, ends what is late, and gives free records to alternatives. */
+static void advance(certreg_queue *q)
+{
+    cr_error_clear(q->w.why);
+    collect(q);
+    end_in_time(q);
+    fill_sets(q);
+    cr_error_clear(q->w.why);
+}
+
+static certreg_status next(certreg_queue *q, size_t least, certreg_queue_call *out)
+{
+    advance(q);
+    cr_queue_call *c = call_in_state(q, CR_CALL_FREE);
+    const int is_out = any_out(q);
+    out->state = is_out ? CERTREG_CALL_WAIT : any_decided(q) ? CERTREG_CALL_TAKE : CERTREG_CALL_IDLE;
+    if (!c || (is_out && least && rows_waiting(q) < least)) return CERTREG_OK;
+    const certreg_status status = draw_call(q, c);
+    if (status) fail_open(q, status);
+    if (status || !c->used) return status;
+    certreg_backend *backend = q->w.replay->backend;
+    c->ticket = ++q->call_numbers * CR_MAX_CALLS + (uint64_t)(c - q->calls);
+    atomic_store(&c->state, CR_CALL_OUT);
+    *out = (certreg_queue_call){.struct_size = sizeof *out,
+                                .state = CERTREG_CALL_ROWS,
+                                .ticket = c->ticket,
+                                .rows = q->home.model.batch,
+                                .used = c->used,
+                                .x = c->x,
+                                .row = c->row,
+                                .stream = backend->ops->stream(backend)};
+    return CERTREG_OK;
+}
+
+static certreg_status give(certreg_queue *q, uint64_t ticket, const float *y, int32_t failed,
+                           certreg_error *why)
+{
+    cr_queue_call *c = q->calls + ticket % CR_MAX_CALLS;
+    int32_t out = CR_CALL_OUT;
+    if (!y && !failed) return cr_error_set(why, CERTREG_E_INVALID, "y is NULL");
+    if (ticket % CR_MAX_CALLS >= q->plan.calls || c->ticket != ticket ||
+        !atomic_compare_exchange_strong(&c->state, &out, CR_CALL_COPYING))
+        return cr_error_set(why, CERTREG_E_INVALID, "no call with ticket %llu is out",
+                            (unsigned long long)ticket);
+    const size_t count = c->used * q->home.columns;
+    certreg_backend *backend = q->w.replay->backend;
+    certreg_status status = CERTREG_OK;
+    if (!failed && cr_backend_is_device(backend) && !(status = enter(q)))
+        status = leave(q, cr_backend_read(backend, &y, c->y, count, "y", why));
+    if (!failed && !status && y != c->y) memcpy(c->y, y, count * sizeof *y);
+    c->failed = failed;
+    atomic_store(&c->state, status ? CR_CALL_OUT : CR_CALL_BACK);
+    return status;
+}
+
+/* ---- the model's callback */
+/* Draws the rows of a failed call again, for each record alone. Returns 0 if they are of one. */
+static int split(cr_queue_call *c)
+{
+    if (c->origin[0].use == c->origin[c->used - 1].use) return 0;
+    for (size_t i = c->used; i-- > 0;) {
+        if (c->origin[i].slot->use != c->origin[i].use) continue;
+        c->origin[i].slot->is_alone = 1;
+        c->origin[i].slot->next = (size_t)c->row[i].sample;
+    }
+    return 1;
+}
+
+/* Calls the model with the rows of a call. Fails if no input may go on. */
+static certreg_status call_model(certreg_queue *q, cr_queue_call *c)
+{
+    const float *y;
+    const certreg_status status = cr_estimator_call(q->w.estimator, c->used, c->row, &y);
+    learn(&q->slowest_call, cr_deadline_now(q->home.deadline) - c->begun);
+    if (status == CERTREG_E_MODEL_FAILED && q->w.why->code) {
+        if (!(q->plan.flags & CERTREG_QUEUE_SPLIT) || !split(c)) fail_call(q, c, q->w.why->code);
+        return CERTREG_OK;
+    }
+    if (status) fail_open(q, status);
+    else record_call(q, c, y);
+    return status;
+}
+
+static certreg_status run(certreg_queue *q)
+{
+    cr_queue_call *c = q->calls; /* its rows are the estimator's, which the model reads */
+    if (!q->home.model.eval)
+        return cr_error_set(q->w.why, CERTREG_E_WRONG_STATE,
+                            "model.eval is NULL: use certreg_queue_next and certreg_queue_give");
+    if (any_out(q))
+        return cr_error_set(q->w.why, CERTREG_E_WRONG_STATE,
+                            "a call of certreg_queue_next is out: give its outputs first");
+    for (;;) {
+        advance(q);
+        if (any_decided(q)) return CERTREG_OK;
+        certreg_status status = draw_call(q, c);
+        if (status) fail_open(q, status);
+        else if (!c->used) return CERTREG_OK;
+        else status = call_model(q, c);
+        if (status) return status;
+    }
+}
+
+/* ======== Taking results. */
+static cr_entry *first_decided(const certreg_queue *q)
+{
+    cr_entry *first = NULL;
+    for (size_t i = 0; i < q->plan.capacity; i++) {
+        cr_entry *e = q->entries + i;
+        if (e->is_open && e->decided && (!first || e->decided < first->decided)) first = e;
+    }
+    return first;
+}
+
+static void write_alternatives(const cr_entry *e, const certreg_queue_result *r)
+{
+    const uint32_t size = r->alternatives->struct_size;
+    for (size_t i = 0; i < r->alternative_count; i++) {
+        const certreg_alternative_result one = cr_set_result(e, i / e->count, i % e->count);
+        cr_struct_write((unsigned char *)r->alternatives + i * size, size, &one, sizeof one);
+    }
+}
+
+static certreg_status take(certreg_queue *q, certreg_queue_result *out)
+{
+    certreg_queue_result r;
+    certreg_status status =
+        cr_struct_read(&r, sizeof r, CR_OLDEST_QUEUE_RESULT, out, "result", q->w.why);
+    if (status) return status;
+    const uint32_t size = out->struct_size;
+    advance(q);
+    cr_entry *e = first_decided(q);
+    r.state = 0;
+    r.count = r.alternative_count = 0;
+    r.tag = r.seed = r.pilot = r.proved = 0;
+    r.status = CERTREG_OK;
+    r.reserved = 0;
+    if (e) {
+        r.state = 1;
+        r.tag = e->tag;
+        r.status = e->error.status;
+        r.seed = q->home.plan.seed;
+        r.pilot = e->pilot;
+        r.count = e->count;
+        if (e->set.given.count) {
+            r.alternative_count = (e->set.given.count + (size_t)1) * e->count;
+            r.proved = cr_set_proved(e);
+        }
+        const int fits =
+            r.room >= r.count && (!r.alternatives || r.alternative_room >= r.alternative_count);
+        status = cr_struct_check(r.certificates, CR_OLDEST_CERTIFICATE, "certificates", q->w.why);
+        if (!status && r.alternatives && r.alternative_count)
+            status = cr_struct_check(r.alternatives, CR_OLDEST_ALTERNATIVE_RESULT, "alternatives",
+                                     q->w.why);
+        if (!status && !fits)
+            status = cr_error_set(q->w.why, CERTREG_E_SMALL_MEMORY,
+                                  "the result has %zu certificates and %zu results of alternatives",
+                                  r.count, r.alternative_count);
+        if (status) r.state = 0;
+    }
+    if (r.state) {
+        const uint32_t each = r.certificates->struct_size;
+        for (size_t k = 0; k < e->count; k++) {
+            cr_struct_write((unsigned char *)r.certificates + k * each, each, e->certificates + k,
+                            sizeof *e->certificates);
+            if (r.limiting) r.limiting[k] = e->set.given.count ? e->set.limiting[k] : 0;
+        }
+        if (r.alternatives && r.alternative_count) write_alternatives(e, &r);
+        cr_error_copy_out(r.error, &e->error);
+        e->is_open = 0;
+    }
+    cr_struct_write(out, size, &r, sizeof r);
+    return status;
+}
+
+static certreg_status drop(certreg_queue *q, const uint64_t *tag)
+{
+    size_t dropped = 0;
+    for (size_t i = 0; i < q->plan.capacity; i++) {
+        cr_entry *e = q->entries + i;
+        if (!e->is_open || (tag && e->tag != *tag)) continue;
+        close_all(q, e);
+        e->is_open = 0;
+        dropped++;
+    }
+    if (dropped || !tag) return CERTREG_OK;
+    return cr_error_set(q->w.why, CERTREG_E_INVALID, "no open input has tag %llu",
+                        (unsigned long long)*tag);
+}
+
+/* ======== The public functions. */
+certreg_status certreg_queue_add(certreg_queue *q, const certreg_queue_input *input, int32_t *full)
+{
+    int32_t unused;
+    const certreg_status refused = enter(q);
+    if (!full) full = &unused;
+    *full = 0;
+    return refused ? refused : leave(q, add(q, input, full));
+}
+
+certreg_status certreg_queue_run(certreg_queue *q)
+{
+    const certreg_status refused = enter(q);
+    return refused ? refused : leave(q, run(q));
+}
+
+certreg_status certreg_queue_next(certreg_queue *q, size_t least, certreg_queue_call *out)
+{
+    certreg_queue_call c = {.struct_size = sizeof c};
+    certreg_status status = enter(q);
+    if (status) return status;
+    status = cr_struct_check(out, CR_OLDEST_QUEUE_CALL, "call", q->w.why);
+    if (status) return leave(q, status);
+    status = next(q, least, &c);
+    cr_struct_write(out, out->struct_size, &c, sizeof c);
+    return leave(q, status);
+}
+
+/* Any thread, unless the outputs may be on a device. */
+certreg_status certreg_queue_give(certreg_queue *q, uint64_t ticket, const float *y, int32_t failed,
+                                  certreg_error *why)
+{
+    certreg_error error;
+    cr_error_clear(&error);
+    const certreg_status status = !q                       ? CERTREG_E_INVALID
+                                  : !cr_handle_is_own(q) ? CERTREG_E_VERSION
+                                                         : give(q, ticket, y, failed, &error);
+    cr_error_copy_out(why, &error);
+    return status;
+}
+
+certreg_status certreg_queue_take(certreg_queue *q, certreg_queue_result *result)
+{
+    const certreg_status refused = enter(q);
+    return refused ? refused : leave(q, take(q, result));
+}
+
+certreg_status certreg_queue_drop(certreg_queue *q, const uint64_t *tag)
+{
+    const certreg_status refused = enter(q);
+    return refused ? refused : leave(q, drop(q, tag));
+}
+
+void certreg_queue_cancel(certreg_queue *q)
+{
+    if (q && cr_handle_is_own(q)) certreg_estimator_cancel(q->w.estimator);
+}

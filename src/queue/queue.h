@@ -1,0 +1,159 @@
+/* A queue: many open records, whose rows share the calls of one model; and the alternatives of an
+ * input (theory 1.11). An entry is an open input. Each of its nodes, the input itself or a part of
+ * an alternative, has a record in a slot while it is sampled. */
+#ifndef CR_QUEUE_QUEUE_H
+#define CR_QUEUE_QUEUE_H
+#include "certify/certify.h"
+#include "certreg/queue.h"
+#include "estimator/context.h"
+#include <stdatomic.h>
+
+/* ---- an input with alternatives */
+typedef struct cr_member {    /* one alternative */
+    uint32_t path;            /* with depth: its part that is decided next */
+    uint8_t depth, halvings;  /* how often it may be halved */
+    uint8_t state;            /* CERTREG_MEMBER_... */
+    uint8_t is_estimated;
+    uint32_t samples;         /* in its records */
+} cr_member;
+
+typedef struct cr_set {
+    certreg_alternatives given; /* count 0: none */
+    float *z;                   /* inputs: the input itself */
+    double target;              /* 0: none */
+    int needs_pilot;            /* each alternative has a pilot, which chooses its bounds */
+    int is_predicted;           /* 1: `predictions` are known */
+    size_t main_samples;        /* of each node */
+    uint32_t next;              /* the first alternative without a record so far */
+    uint32_t failed;            /* the first that failed; count + 1: none */
+    certreg_status broken;      /* of `failed`, if it has no answers */
+    size_t unproved;            /* alternatives before `failed` */
+    size_t unestimated;         /* alternatives */
+    cr_member *members;         /* count + 1 */
+    double *estimates;          /* members*questions */
+    double *predictions;        /* questions*outputs */
+    size_t *outputs;            /* questions: the numbers of a prediction */
+    double *watched;            /* questions: the radius of given.watch */
+    double *least;              /* questions: the least radius that a margin leaves */
+    uint32_t *limiting;         /* questions: the alternative with it */
+    certreg_certificate *own, *tightest; /* questions: of the input; of `limiting` */
+} cr_set;
+
+/* ---- an open input */
+typedef struct cr_entry {
+    int is_open;
+    uint64_t decided; /* its place among the results; 0: not decided */
+    uint64_t tag, noise_id, level;
+    double sigma, expires_at;      /* 0: never */
+    size_t samples, count;         /* total samples; questions */
+    certreg_question *questions;   /* copies, with all that they point to: */
+    certreg_target *targets;
+    certreg_serving *serving;
+    uint64_t *looks;               /* questions*CR_LOOKS */
+    double *predictions;           /* questions*outputs */
+    certreg_certificate *certificates;
+    cr_set set;
+    certreg_error error; /* its status as well */
+    uint64_t pilot, rows; /* samples of the pilot, and of all records */
+} cr_entry;
+
+/* ---- an open record */
+typedef struct cr_slot {
+    cr_record record; /* out of date while it is mounted */
+    cr_entry *entry;  /* NULL: free */
+    uint64_t use;     /* a number of this use of the slot */
+    certreg_alternative node; /* z NULL */
+    size_t goal, next;        /* samples until the next step; the first that is not drawn */
+    size_t missing;           /* samples below the goal that are not recorded */
+    int is_alone;             /* its next call has no other rows */
+} cr_slot;
+
+typedef struct cr_origin { /* of a row */
+    cr_slot *slot;
+    uint64_t use;
+} cr_origin;
+
+/* ---- a call of the model */
+#define CR_MAX_CALLS 16u
+enum cr_call_state { CR_CALL_FREE, CR_CALL_OUT, CR_CALL_COPYING, CR_CALL_BACK };
+
+typedef struct cr_queue_call {
+    _Atomic int32_t state;
+    uint64_t ticket; /* the number of the call * CR_MAX_CALLS + its index */
+    int32_t failed;  /* error.code; 0: it has outputs */
+    size_t used;
+    double begun;    /* by the clock of the record */
+    float *x, *y;
+    struct certreg_queue_row *row;
+    cr_origin *origin;
+} cr_queue_call;
+
+struct certreg_queue {
+    uint64_t tag; /* CR_HANDLE_TAG */
+    cr_context w;
+    certreg_queue_plan plan;
+    int32_t owns_memory;
+    void *device_memory;        /* rows of further calls; NULL: none */
+    cr_record home;             /* the estimator's own record, which is mounted at rest */
+    cr_slot *mounted;           /* NULL: home */
+    cr_slot *slots, **open;     /* capacity each; open: in the order of opening */
+    size_t open_count;
+    cr_entry *entries;          /* capacity */
+    cr_queue_call *calls;
+    certreg_question *asked;    /* questions: about one node */
+    certreg_certificate *answers;
+    certreg_target target;      /* of `asked` */
+    float *changed;             /* inputs: an alternative */
+    unsigned char *exported;    /* of plan.keep */
+    size_t export_bytes;
+    uint64_t uses, decisions, call_numbers;
+    double slowest_call, slowest_answer; /* seconds; 0: unknown */
+};
+
+/* ---- queue.c: entries and their slots */
+/* Mounts a slot's record. */
+void cr_queue_mount(certreg_queue *, cr_slot *);
+/* Opens a record for a node of an entry: z and margin are the node's. */
+certreg_status cr_queue_open(certreg_queue *, cr_slot *, cr_entry *, const certreg_alternative *,
+                             const float *z);
+/* Evaluates a slot whose samples are complete up to its goal, or whose sampling has ended with
+ * `sampled`. */
+void cr_queue_step(certreg_queue *, cr_slot *, certreg_status sampled);
+/* Frees a slot: its rows that are out are ignored. */
+void cr_queue_close(certreg_queue *, cr_slot *);
+/* Ends an entry with the certificates that it has, and frees its slots. */
+void cr_queue_decide(certreg_queue *, cr_entry *);
+/* Ends an entry with the queue's error. */
+void cr_queue_fail(certreg_queue *, cr_entry *, certreg_status);
+cr_slot *cr_queue_free_slot(certreg_queue *);
+
+/* ---- alternatives.c: the nodes of an input with alternatives */
+/* Reads alternatives; INVALID if they cannot be certified, or not by this queue. */
+certreg_status cr_set_read(certreg_queue *, const certreg_alternatives *, cr_entry *);
+/* Returns the number of noise ids from given.first_noise_id on; 0 without alternatives. */
+uint64_t cr_set_noise_ids(const certreg_alternatives *);
+/* Returns the noise id of a node that is not the input itself. */
+uint64_t cr_set_noise_id(const cr_entry *, const certreg_alternative *node);
+/* Asks the callback for the record of the input itself. */
+certreg_status cr_set_itself(certreg_queue *, const cr_entry *, const float *z,
+                             certreg_alternative *node);
+/* Begins a set. The slot has the record of the input itself. */
+void cr_set_begin(certreg_queue *, cr_slot *);
+/* Opens records for alternatives while there are free slots. */
+void cr_set_fill(certreg_queue *, cr_entry *);
+/* Goes on after rows of a slot were recorded. */
+void cr_set_advance(certreg_queue *, cr_slot *);
+/* Writes the questions about a slot's node to queue.asked. Returns the divisor of alpha. */
+uint64_t cr_set_ask(certreg_queue *, const cr_slot *);
+/* Takes the estimate at the first look of a slot, which goes on. */
+void cr_set_look(certreg_queue *, cr_slot *);
+/* Takes the answers about a slot's node, or the failure of its samples. */
+void cr_set_take(certreg_queue *, cr_slot *, certreg_status);
+/* Ends a set early: it claims nothing. */
+void cr_set_give_up(certreg_queue *, cr_entry *, certreg_status why);
+/* Returns the number of leading alternatives that are all proved, if this is a claim. */
+uint64_t cr_set_proved(const cr_entry *);
+/* Returns what was seen of an alternative. */
+certreg_alternative_result cr_set_result(const cr_entry *, size_t number, size_t question);
+
+#endif

@@ -1,0 +1,259 @@
+/* Inputs with alternatives: the certificate of a set follows from certificates of its alternatives
+ * that are made one by one, whatever shares its calls; what is refused; and what ends a set. */
+#include "support/api_kit.h"
+#include <certreg/queue.h>
+
+enum { D = 3, COUNT = 6, SAMPLES = 400, PILOT = 40, SETS = 4, MAX_OUT = 3 };
+static const float scale[D] = {1, 1, 0};
+static const float failing = -77; /* of feature 2: all outputs are NaN */
+static const double sigma = 0.5;
+
+/* Feature 2 is a category, which shifts the output. */
+static float predict(const float *x)
+{
+    return x[2] == failing ? NAN : x[0] + 0.3f * x[1] * x[1] + 0.1f * x[2];
+}
+
+static int model(void *user, const certreg_batch *b)
+{
+    size_t *rows = user;
+    if (rows) *rows += b->used_count;
+    for (size_t i = 0; i < b->used_count; i++)
+        b->y[b->used_first + i] = predict(b->x + (b->used_first + i) * D);
+    return 0;
+}
+
+typedef struct a_set { /* of one input */
+    float z[D], changed[COUNT * D];
+    double margins[COUNT];
+    uint64_t noise_id;
+} a_set;
+
+static a_set set_of(size_t i)
+{
+    a_set s = {.z = {(float)(i % 5) / 5, 0.25f, 0}, .noise_id = 1000 * i};
+    for (size_t a = 0; a < COUNT; a++) {
+        memcpy(s.changed + a * D, s.z, sizeof s.z);
+        s.changed[a * D + 2] = (float)(a + 1);
+        s.margins[a] = a % 2 ? 0.01 * (double)(a + i) : 0;
+    }
+    return s;
+}
+
+static certreg_estimator *estimator(size_t pilot, size_t max_samples)
+{
+    const certreg_model m = MODEL(.eval = model, .inputs = D, .outputs = 1, .batch = 50,
+                                  .scale = scale);
+    const certreg_plan p = PLAN(.seed = 9, .max_samples = max_samples, .pilot = pilot);
+    certreg_estimator *e;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_OK);
+    return e;
+}
+
+/* One certificate after another, by estimators (theory 1.11). */
+typedef struct expected {
+    double radius, estimates[COUNT + 1], radii[COUNT + 1];
+    uint32_t limiting, failed;
+    uint64_t rows;
+} expected;
+
+static expected one_by_one(const a_set *s, certreg_question q)
+{
+    const double target = q.target ? q.target->radius : 0;
+    expected x = {.radius = INFINITY, .failed = COUNT + 1};
+    double prediction = 0;
+    for (uint32_t a = 0; a <= COUNT; a++) {
+        const double margin = a ? s->margins[a - 1] : 0;
+        certreg_target t = {.struct_size = sizeof t,
+                            .radius = nextafter(margin + target, INFINITY), .growth = 1.5};
+        certreg_certificate c = kit_certificate();
+        const size_t samples = a ? SAMPLES - PILOT : SAMPLES;
+        certreg_estimator *e = estimator(a ? SIZE_MAX : PILOT, samples);
+        if (target > 0) q.target = &t;
+        KIT_OK(e, certreg_estimator_begin(e, a ? s->changed + (a - 1) * D : s->z, sigma,
+                                          a ? s->noise_id + 100 + a : s->noise_id));
+        if (!a) {
+            KIT_OK(e, certreg_estimator_sample(e, 0, PILOT));
+            KIT_OK(e, certreg_estimator_prediction(e, &q, &prediction));
+        }
+        q.prediction = &prediction;
+        q.prediction_count = 1;
+        KIT_OK(e, certreg_certify(e, samples, &q, 1, &c));
+        const double left = margin > 0 ? nextafter(c.radius - margin, -INFINITY) : c.radius;
+        x.estimates[a] = c.estimate;
+        x.radii[a] = left > 0 ? left : 0;
+        x.rows += c.samples;
+        if (x.failed > COUNT && left < x.radius) {
+            x.radius = left;
+            x.limiting = a;
+        }
+        if (x.failed > COUNT && !(target > 0 ? c.radius >= t.radius : left > 0)) {
+            x.failed = x.limiting = a;
+            x.radius = 0;
+        }
+        certreg_estimator_destroy(e);
+    }
+    return x;
+}
+
+/* ---- the same in a queue */
+typedef struct setting {
+    size_t batch, capacity, out; /* out 0: by the model's callback */
+    certreg_question q;
+    uint32_t watch, estimate_all;
+    certreg_alternative_write write;
+} setting;
+
+typedef struct answer {
+    certreg_certificate c;
+    certreg_queue_result r;
+    certreg_alternative_result each[COUNT + 1];
+    certreg_error error;
+    uint32_t limiting;
+} answer;
+
+static certreg_queue_keep keep;
+static void *keep_user;
+
+static certreg_queue *queue_of(const setting *s, size_t *rows)
+{
+    const certreg_model m = MODEL(.eval = s->out ? NULL : model, .user = rows, .inputs = D,
+                                  .outputs = 1, .batch = s->batch, .scale = scale);
+    const certreg_plan p = PLAN(.seed = 9, .max_samples = SAMPLES, .pilot = PILOT);
+    const certreg_queue_plan qp = {.struct_size = sizeof qp,
+                                   .flags = CERTREG_QUEUE_SPLIT,
+                                   .capacity = s->capacity,
+                                   .calls = s->out,
+                                   .sets = s->capacity < SETS ? 1 : SETS,
+                                   .alternatives = COUNT,
+                                   .keep = keep,
+                                   .keep_user = keep_user};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_queue *q;
+    ck_assert_msg(!certreg_queue_create(NULL, &m, &p, &qp, &why, &q), "%s", why.text);
+    return q;
+}
+
+static certreg_status add(certreg_queue *q, const setting *s, size_t tag, const a_set *set,
+                          int32_t *full)
+{
+    const certreg_alternatives a = {.struct_size = sizeof a,
+                                    .count = COUNT,
+                                    .z = s->write ? NULL : set->changed,
+                                    .margins = s->write ? NULL : set->margins,
+                                    .write = s->write,
+                                    .user = (void *)(uintptr_t)set,
+                                    .first_noise_id = set->noise_id + 100,
+                                    .watch = s->watch,
+                                    .estimate_all = s->estimate_all};
+    const certreg_queue_input in = {.struct_size = sizeof in,
+                                    .tag = tag,
+                                    .z = set->z,
+                                    .sigma = sigma,
+                                    .noise_id = set->noise_id,
+                                    .questions = &s->q,
+                                    .count = 1,
+                                    .alternatives = &a};
+    return certreg_queue_add(q, &in, full);
+}
+
+static void compute(certreg_queue *q, size_t out)
+{
+    certreg_queue_call c[MAX_OUT];
+    float y[1024];
+    size_t n = 0;
+    if (!out) {
+        ck_assert_msg(!certreg_queue_run(q), "%s", certreg_queue_error(q)->text);
+        return;
+    }
+    for (; n < out; n++) {
+        c[n] = (certreg_queue_call){.struct_size = sizeof *c};
+        ck_assert_int_eq(certreg_queue_next(q, 0, c + n), CERTREG_OK);
+        if (c[n].state != CERTREG_CALL_ROWS) break;
+    }
+    while (n-- > 0) {
+        for (size_t i = 0; i < c[n].used; i++) y[i] = predict(c[n].x + i * D);
+        ck_assert_int_eq(certreg_queue_give(q, c[n].ticket, y, 0, NULL), CERTREG_OK);
+    }
+}
+
+static int take(certreg_queue *q, answer *a)
+{
+    memset(a, 0, sizeof *a);
+    a->c.struct_size = sizeof a->c;
+    a->error.struct_size = sizeof a->error;
+    a->each->struct_size = sizeof *a->each;
+    a->r = (certreg_queue_result){.struct_size = sizeof a->r, .error = &a->error, .room = 1,
+                                  .certificates = &a->c, .limiting = &a->limiting,
+                                  .alternatives = a->each, .alternative_room = COUNT + 1};
+    ck_assert_int_eq(certreg_queue_take(q, &a->r), CERTREG_OK);
+    return a->r.state;
+}
+
+static void run_sets(const setting *s, const a_set *sets, size_t count, answer *out)
+{
+    certreg_queue *q = queue_of(s, NULL);
+    answer a;
+    for (size_t next = 0, done = 0; done < count;) {
+        for (int32_t full = 0; next < count && !full; next += !full)
+            ck_assert_msg(!add(q, s, next, sets + next, &full), "%s", certreg_queue_error(q)->text);
+        compute(q, s->out);
+        for (; take(q, &a); done++) out[a.r.tag] = a;
+    }
+    certreg_queue_destroy(q);
+}
+
+static void same_as_one_by_one(certreg_question question)
+{
+    static const size_t batches[] = {16, 100, 1000}, capacities[] = {1, 5, 40}, out[] = {0, 1, 3};
+    a_set sets[SETS];
+    expected x[SETS];
+    answer first[SETS], a[SETS];
+    for (size_t i = 0; i < SETS; i++) {
+        sets[i] = set_of(i);
+        x[i] = one_by_one(sets + i, question);
+    }
+    for (size_t k = 0; k < 27; k++) {
+        const setting s = {.batch = batches[k % 3], .capacity = capacities[k / 3 % 3],
+                           .out = out[k / 9], .q = question, .watch = 2, .estimate_all = 1};
+        run_sets(&s, sets, SETS, k ? a : first);
+        for (size_t i = 0; i < SETS; i++) {
+            const answer *got = k ? a + i : first + i;
+            ck_assert_int_eq(got->r.status, CERTREG_OK);
+            ck_assert_double_eq(got->c.radius, x[i].radius);
+            ck_assert_uint_eq(got->limiting, x[i].limiting);
+            ck_assert_uint_eq(got->r.alternative_count, COUNT + 1);
+            if (x[i].failed > COUNT) ck_assert_uint_eq(got->c.samples, x[i].rows);
+            else first[i].c.samples = got->c.samples; /* depends on what shares its calls */
+            ck_assert_mem_eq(&got->c, &first[i].c, sizeof got->c);
+            ck_assert_mem_eq(got->each, first[i].each, sizeof got->each);
+            for (size_t n = 0; n <= COUNT; n++) {
+                if (!question.target) ck_assert_double_eq(got->each[n].estimate, x[i].estimates[n]);
+                ck_assert_int_eq(got->each[n].state, n < x[i].failed    ? 1
+                                                     : n == x[i].failed ? 2
+                                                                        : 0);
+                if (n != 2) ck_assert(isnan(got->each[n].radius));
+            }
+            if (x[i].failed > 2) ck_assert_double_eq(got->each[2].radius, x[i].radii[2]);
+        }
+    }
+}
+
+TEST(the_least_radius_is_that_of_certificates_one_by_one)
+{
+    same_as_one_by_one(QUESTION(.tolerance = 2));
+}
+
+TEST(a_failed_alternative_ends_what_comes_after_it)
+{
+    same_as_one_by_one(QUESTION(.tolerance = 0.9));
+}
+
+TEST(targets_are_proved_as_one_by_one)
+{
+    const certreg_target t = {.struct_size = sizeof t, .radius = 0.25, .growth = 1.5};
+    same_as_one_by_one(QUESTION(.tolerance = 2, .target = &t));
+    same_as_one_by_one(QUESTION(.tolerance = 1, .target = &t));
+}
+
+KIT_MAIN("alternatives")
