@@ -187,6 +187,7 @@ TEST_TIMES(sampling_outside_the_range_leaves_no_certificate, 2)
     state = (sick){.mode = HEALTHY};
     for (size_t total = 0; total <= 400; total += 400) {
         kit_refuses(shared, total, q, CERTREG_E_OUT_OF_RANGE, "sample 357 was outside");
+        ck_assert_int_eq(certreg_estimator_error(shared)->sample, 357);
     }
     KIT_STATUS(shared, certreg_output_bounds(shared, 0, &q, 1, 0.1, &c), CERTREG_E_OUT_OF_RANGE);
     KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 1, &b), CERTREG_E_OUT_OF_RANGE);

@@ -74,12 +74,13 @@ uint64_t cr_view_hash_model(cr_view *v, uint64_t h)
 certreg_status cr_view_require_in_range(cr_view *v, certreg_error *why)
 {
     if (!v->first_out_of_range) return CERTREG_OK;
-    return cr_error_set(
-        why, CERTREG_E_OUT_OF_RANGE,
-        "sample %llu was outside the declared range, in the record or in an attack, so "
-        "that no bound holds: declare a range (model.lo, model.hi) that contains all "
-        "outputs, and sample again",
-        (unsigned long long)(v->first_out_of_range - 1));
+    cr_error_set(why, CERTREG_E_OUT_OF_RANGE,
+                 "sample %llu was outside the declared range, in the record or in an attack, so "
+                 "that no bound holds: declare a range (model.lo, model.hi) that contains all "
+                 "outputs, and sample again",
+                 (unsigned long long)(v->first_out_of_range - 1));
+    if (why) why->sample = (int64_t)v->first_out_of_range - 1;
+    return CERTREG_E_OUT_OF_RANGE;
 }
 
 certreg_status cr_view_require_certifying(cr_view *v, certreg_error *why)
