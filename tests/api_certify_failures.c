@@ -1,5 +1,5 @@
 /* Certificates when something goes wrong: a bad question beside good ones, a run that is stopped,
- * outputs that fail. */
+ * outputs that fail, outputs that were rounded to float. */
 #include "support/affine_model.h"
 
 /* ---- bad questions */
@@ -169,6 +169,57 @@ TEST(certify_counts_failed_outputs_as_out_on_both_sides)
     KIT_OK(e, certreg_certify(e, 20000, q, 3, c));
     for (int i = 0; i < 3; i++) ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_ABSTAINED);
     for (int i = 0; i < 3; i++) ck_assert_double_eq(c[i].radius, 0);
+}
+
+/* ---- outputs that were rounded to float */
+/* The first output is 1e6, which has steps of 1/16, and the second one the input. */
+static int great_and_small(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t i = 0; i < 2 * b->rows; i++) b->y[i] = i % 2 ? b->x[i / 2] : 1e6f;
+    return 0;
+}
+
+static certreg_estimator *rounding(uint32_t flags)
+{
+    certreg_plan p = kit_plan(2000);
+    p.flags = flags;
+    return kit_begun(kit_model(great_and_small, NULL, 1, 2), p, origin, 0.25, 1);
+}
+
+#define REFUSES(e, call, certificate, words)                             \
+    KIT_STATUS(e, call, CERTREG_E_OUT_OF_RANGE);                         \
+    KIT_SAYS(certreg_estimator_error(e), words);                         \
+    KIT_SAYS(certreg_estimator_error(e), "a constant near its outputs"); \
+    ck_assert_int_eq(certreg_estimator_error(e)->sample, -1);            \
+    ck_assert(kit_is_blank(certificate, CERTREG_E_OUT_OF_RANGE))
+
+TEST(certify_refuses_tolerances_of_few_steps_of_rounded_outputs)
+{
+    certreg_question q[3] = {kit_question(3.12), kit_question(3.13), kit_question(0.5)};
+    certreg_certificate c[3] = {kit_certificate()}, all[3] = {kit_certificate()}, both = all[0];
+    certreg_estimator *e = rounding(CERTREG_PLAN_ROUNDED), *exact = rounding(0);
+    q[2].output = 1;
+    kit_exchange_records(e, exact, 2000, 700, 2);
+    KIT_OK(exact, certreg_certify(exact, 2000, q, 3, all));
+    for (int i = 0; i < 3; i++) ck_assert_double_gt(all[i].radius, 0);
+    REFUSES(e, certreg_certify(e, 2000, q, 3, c), c, "question 0: outputs are recorded as float32");
+    ck_assert_mem_eq(c + 1, all + 1, 2 * sizeof *c);
+    REFUSES(e, certreg_certify_outputs(e, 0, (certreg_question[]){q[2], q[0]}, 2, c, &both), &both,
+            "question 1: outputs are recorded as float32, which has steps of 0.0625");
+    KIT_OK(e, certreg_output_bounds(e, 0, q, 1, 0.1, c));
+    ck_assert_double_eq(c[0].output_lo, nextafter(1e6 - 0.03125, 0));
+    ck_assert_double_eq(c[0].output_hi, nextafter(1e6 + 0.03125, INFINITY));
+    q[0].output_count = q[1].output_count = 2;
+    REFUSES(e, certreg_certify(e, 0, q, 2, c), c, "the tolerance 3.12 is less than 50 steps");
+    ck_assert_double_gt(c[1].radius, 0);
+    q[0] = kit_question(1), q[1] = kit_question(4);
+    REFUSES(e, certreg_certify_sigmas(e, origin, (double[]){0.3, 0.2}, 2, 1, 2000, q, 1, c), c + 1,
+            "noise level 0: outputs are recorded");
+    KIT_OK(e, certreg_estimator_begin(e, origin, 0.25, 2));
+    q[0].target = q[1].target = asks_target(0.1);
+    REFUSES(e, certreg_certify(e, 2000, q, 2, c), c, "question 0");
+    ck_assert(c[1].stop == CERTREG_STOP_TARGET && c[1].radius >= 0.1);
 }
 
 KIT_MAIN("certify failures")

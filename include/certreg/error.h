@@ -34,7 +34,9 @@ enum certreg_status_code {
     CERTREG_E_OUT_OF_RANGE = 6,   /* an output is outside its declared range: the same
                                      fields. If it came from the model, or was to be
                                      recorded, the record answers nothing and is not
-                                     exported until the next begin */
+                                     exported until the next begin. With error.sample
+                                     -1: a tolerance is too small for outputs that were
+                                     rounded to float (CERTREG_PLAN_ROUNDED) */
     CERTREG_E_INFEASIBLE = 7,     /* no function has these bounds (filled by hand) */
     CERTREG_E_WRONG_STATE = 8,    /* before begin; a gap in the record; too few samples;
                                      a number of samples, or looks, that an earlier

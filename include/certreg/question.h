@@ -169,6 +169,17 @@ enum certreg_plan_pairs {
      * plan.pilot SIZE_MAX. An estimator with this flag certifies nothing. */
     CERTREG_PLAN_PAIRS = 2
 };
+/* A flag for plan.flags */
+enum certreg_plan_rounded {
+    /* The model computes more precisely than float, and what it writes, or what is
+     * recorded, was rounded to float. Output bounds are then wider by half a step of
+     * float. A question with a radius is refused if its tolerance is less than 50
+     * steps of float at the prediction: its certificate claims nothing and has status
+     * CERTREG_E_OUT_OF_RANGE, with error.sample -1. (It is 0 or more if an output was
+     * outside its range.) Other questions of the call keep their answers. The flag is
+     * no part of a record: one that was exported with it can be imported without it. */
+    CERTREG_PLAN_ROUNDED = 16
+};
 #endif
 
 /** A certificate about served values: the statistic of fresh samples. */

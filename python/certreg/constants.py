@@ -27,6 +27,7 @@ PLAN_COUNT_FAILURES = 1  # flags=...: an output that is NaN or infinite counts a
 PLAN_PAIRS = 2  # flags=...: a server of pairs of opposite noise; experimental
 PLAN_DEPLOYED = 8  # flags=...: the deployed loop, in which every sample has noise; experimental
 PLAN_EPISODE = 4  # flags=...: a row is the noise of one run of a control loop; experimental
+PLAN_ROUNDED = 16  # outputs are rounded to float32: a flag of every Estimator; experimental
 JSON_SEED = 1  # to_json(flags=...): write the seed too
 WORST_CASE_EVALUATIONS = 2000  # default limit of a Solver
 LEAST_WORST_CASE_EVALUATIONS = 1000  # least limit of a Solver
@@ -54,7 +55,8 @@ class Status(Named):
     - NO_MEMORY, SMALL_MEMORY: an allocation failed, or a buffer is too small.
     - MODEL_FAILED: the model failed, or :meth:`Estimator.model_check` refuses it.
     - NOT_FINITE: an output is NaN or infinite.
-    - OUT_OF_RANGE: an output is outside of its declared range.
+    - OUT_OF_RANGE: an output is outside of its declared range; or, with sample -1, the tolerance is
+      too small for outputs in float32.
     - INFEASIBLE: no function has these bounds.
     - WRONG_STATE: the record does not answer this call, for lack of samples or after an earlier
       answer.

@@ -1,11 +1,12 @@
-/* Certificates: written without a claim, with a status, with the radius in all norms; and moved
- * to a nearby input. */
+/* Certificates: written without a claim, with a status, with the radius in all norms; about
+ * outputs that were rounded; and moved to a nearby input. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/struct_sizes.h"
 #include "bounds/bounds.h"
 #include "certify/certify.h"
+#include <float.h>
 #include <math.h>
 
 /* ======== Writes certificates. Only this file and evaluate.c set their claims. */
@@ -133,6 +134,51 @@ void cr_certificate_write_empty(cr_view *v, certreg_status status, int stop, siz
     nothing.stop = stop;
     for (size_t i = 0; i < count; i++)
         cr_struct_write((unsigned char *)out + i * size, size, &nothing, sizeof nothing);
+}
+
+/* ======== Outputs that were rounded to float before they were recorded (CERTREG_PLAN_ROUNDED). */
+/* Returns the distance of neighboring floats at a value. */
+static double float_step(double value)
+{
+    int exponent;
+    frexp(value, &exponent);
+    return ldexp(1, (exponent > FLT_MIN_EXP ? exponent : FLT_MIN_EXP) - FLT_MANT_DIG);
+}
+
+/* Returns the step at the farther end of the tolerance; of a vector the norm of its outputs' steps.
+ * A statement about the true mean has no prediction, and the estimate stands for it. */
+static double step_at_prediction(cr_view *v, const cr_conditions *conditions)
+{
+    const cr_question *q = &conditions->question;
+    const double tolerance = q->given.tolerance;
+    double *center = conditions->scratch->vector_prediction + q->first_output, sum = 0;
+    if (!q->is_vector) return float_step(fabs(conditions->prediction) + tolerance);
+    if (q->about_estimate) cr_prediction_estimate_outputs(v, q, conditions->samples, center);
+    for (size_t k = 0; k < q->outputs; k++) {
+        const double step = float_step(fabs(center[k]) + tolerance);
+        sum += step * step;
+    }
+    return sqrt(sum);
+}
+
+certreg_status cr_certificate_allow_for_rounding(cr_view *v, const cr_evaluation *e,
+                                                 certreg_certificate *c, certreg_error *why)
+{
+    const cr_given *g = &e->conditions.question.given;
+    const double lo = c->output_lo, hi = c->output_hi; /* half a step is added, and rounded out */
+    if (g->at_radius > 0 && isfinite(lo))
+        c->output_lo = nextafter(lo - 0.5 * float_step(lo), -INFINITY);
+    if (g->at_radius > 0 && isfinite(hi))
+        c->output_hi = nextafter(hi + 0.5 * float_step(hi), INFINITY);
+    if (g->at_radius > 0 || !(e->proven.radius > 0)) return CERTREG_OK;
+    const double step = step_at_prediction(v, &e->conditions);
+    if (g->tolerance >= 50 * step) return CERTREG_OK; /* half a step is at most 1% of it */
+    return cr_error_set(
+        why, CERTREG_E_OUT_OF_RANGE,
+        "outputs are recorded as float32, which has steps of %.3g at the prediction, and the "
+        "tolerance %.6g is less than 50 steps: have the model return the distance from a constant "
+        "near its outputs",
+        step, g->tolerance);
 }
 
 /* ======== certreg_move_certificate: a certificate at another input within the radius (theory

@@ -38,6 +38,10 @@ void cr_certificate_set_status(certreg_status, certreg_certificate *);
 /* Sets the fields of what was proved; no claim, if `proven` has abstained. */
 void cr_certificate_fill(cr_view *, const cr_evaluation *, const cr_condition_radius *proven,
                          certreg_certificate *);
+/* For outputs that were rounded to float: widens output bounds by half a step. OUT_OF_RANGE, about
+ * no sample, if a radius was proved and steps are too large for the tolerance. */
+certreg_status cr_certificate_allow_for_rounding(cr_view *, const cr_evaluation *,
+                                                 certreg_certificate *, certreg_error *why);
 /* Writes a certificate without any claim into every element of a caller's array, if its struct_size
  * is valid. The record may be NULL. */
 void cr_certificate_write_empty(cr_view *, certreg_status, int stop, size_t count,

@@ -698,7 +698,10 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
                                            .radius = q->given.at_radius};
     }
 
-    /* 5. The certificate. An unfinished evaluation claims nothing. */
+    /* 5. The certificate. An unfinished evaluation claims nothing, nor does one about outputs that
+     * were rounded to steps too large for the tolerance. */
+    if (!status && v->plan.flags & CERTREG_PLAN_ROUNDED)
+        status = cr_certificate_allow_for_rounding(v, e, c, w->why);
     e->status = status;
     if (status || v->deadline->expired) {
         *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};

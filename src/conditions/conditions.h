@@ -94,6 +94,8 @@ certreg_status cr_prediction_report(cr_view *, cr_conditions *, double *out, cer
  * anything, since a control loop continues with it. Published methods cut a circle opposite
  * `prediction`. */
 double cr_prediction_estimate(cr_view *, const cr_question *, size_t samples, double prediction);
+/* Sets the estimate of each output of a vector; NaN without noisy samples. */
+void cr_prediction_estimate_outputs(cr_view *, const cr_question *, size_t samples, double *out);
 /* certreg_estimator_estimate, for a question that was loaded for it: writes one number per output.
  * Fails with WRONG_STATE if the record has a gap, or not the number of samples that
  * question.serving names. */

@@ -227,7 +227,7 @@ double cr_prediction_estimate(cr_view *v, const cr_question *q, size_t samples, 
 
 /* A projection median is the sum of the medians along its directions, each times its direction and
  * weight. Any other statistic of a vector is computed for each output. */
-static void estimate_outputs(cr_view *v, const cr_question *q, size_t samples, double *out)
+void cr_prediction_estimate_outputs(cr_view *v, const cr_question *q, size_t samples, double *out)
 {
     const size_t noisy = cr_view_first_noisy(v), count = samples > noisy ? samples - noisy : 0;
     const int projected = count && q->statistic->net == CR_NET_PROJECTIONS;
@@ -254,7 +254,7 @@ static void estimate_vector(cr_view *v, const cr_conditions *c, double *out)
     const cr_question *q = &c->question;
     double *found = c->scratch->vector_prediction;
     int known = 1;
-    estimate_outputs(v, q, c->samples, found);
+    cr_prediction_estimate_outputs(v, q, c->samples, found);
     for (size_t k = 0; k < q->outputs; k++) known &= !isnan(found[k]);
     if (!known && q->given.prediction_given)
         memcpy(found, q->given.predictions, q->outputs * sizeof *found);

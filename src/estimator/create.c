@@ -310,13 +310,14 @@ static size_t default_batch(const certreg_backend *backend, size_t inputs)
 static certreg_status check_flags(const certreg_plan *plan, certreg_error *why)
 {
     const uint32_t uses = CERTREG_PLAN_PAIRS | CERTREG_PLAN_EPISODE | CERTREG_PLAN_DEPLOYED,
+                   any = CERTREG_PLAN_COUNT_FAILURES | CERTREG_PLAN_ROUNDED,
                    use = plan->flags & uses;
-    if (plan->flags & ~(CERTREG_PLAN_COUNT_FAILURES | uses) || use & (use - 1))
+    if (plan->flags & ~(any | uses) || use & (use - 1))
         return cr_error_set(
             why, CERTREG_E_INVALID,
-            "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES and one of "
-            "CERTREG_PLAN_PAIRS, CERTREG_PLAN_EPISODE and CERTREG_PLAN_DEPLOYED, or 0",
-            plan->flags);
+            "plan.flags has 0x%x; give CERTREG_PLAN_COUNT_FAILURES, CERTREG_PLAN_ROUNDED and one "
+            "of CERTREG_PLAN_PAIRS, CERTREG_PLAN_EPISODE and CERTREG_PLAN_DEPLOYED, or 0",
+            plan->flags & ~any);
     if (plan->flags & CERTREG_PLAN_EPISODE && plan->constraints & CERTREG_CONSTRAINT_GRADIENT)
         return cr_error_set(
             why, CERTREG_E_INVALID,
