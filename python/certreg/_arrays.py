@@ -304,16 +304,15 @@ def call_on_the_host(
     memory: Memory,
     restore: Callable[[np.ndarray], None],
     turns: Turns,
-) -> np.ndarray:
+) -> None:
     """Calls the model with the rows of the batch that are needed, after restore(rows), and stores
-    and returns its outputs."""
+    its outputs."""
     first, rows, count, columns = batch.used_first, batch.rows, batch.used_count, batch.columns
     x = memory.array(batch.x, (rows, *shape))[first : first + count]
     restore(x)
     x.flags.writeable = False
     y = memory.array(batch.y, (rows, columns))[first : first + count]
     y[...] = outputs_in_float32(outputs_of(model, x, columns), turns)
-    return y
 
 
 def shared_rows(batch: int, inputs: int, frames: bool = False) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes as C
-import math
 import warnings
 from typing import Any, Callable, Iterator, Sequence, TypeAlias
 
@@ -23,31 +21,16 @@ from ._missing import WHOLE, MissingCells
 from ._messages import with_column_names
 from ._types import Inputs, Model, Names, Shape
 from .alternatives import Alternatives, ChangeSet, Space
-from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side, Status
+from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
 from .denoised import check_sigmas
-from .errors import CertregError, ModelWarning, StepError
+from .errors import CertregError, ModelWarning
 from .frames import Columns, FrameLayout, check_exact, rows_of
 from .questions import Asked, Question, question_of, structs_of
 from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 
-Answered: TypeAlias = Any  # questions and certificates as structs, and the radius of bounds
 Answers: TypeAlias = Any  # a Certificate for one question, or a list for several
 Values: TypeAlias = Any  # a float, or an array if the question is about a vector
 FlatInput = tuple[np.ndarray, FrameLayout | None]
-
-
-def _step(value: float) -> float:
-    """The distance of neighbouring float32 numbers at a value."""
-    return math.ldexp(1, max(math.frexp(value)[1] - 24, -149))
-
-
-def _widen(certificates: "C.Array[S.Certificate]") -> None:
-    """Widens output bounds by half a step of float32."""
-    for c in certificates:
-        if math.isfinite(c.output_lo):
-            c.output_lo -= _step(c.output_lo) / 2
-        if math.isfinite(c.output_hi):
-            c.output_hi += _step(c.output_hi) / 2
 
 
 class Evaluator(Handle):
@@ -61,7 +44,6 @@ class Evaluator(Handle):
     _names: Names = None  # of the features
     _categorical: CategoricalFeatures | None = None  # of the model
     _unchecked = False  # if the model has to be checked at the next input
-    _largest: list[float]  # the largest output, while certify_sigmas asks about a vector
     _missing: list[MissingCells]  # of the input that has begun; the model is never called before
     _noisy: np.ndarray | None  # True for each feature with noise; None: no cell may be missing
     _whole = 0  # rows of every call, of a model that takes no fewer
@@ -339,12 +321,7 @@ class Evaluator(Handle):
             given = (z.ctypes.data, levels.ctypes.data, len(levels), self._noise(noise_id))
             return int(lib.certreg_certify_sigmas(e, *given, total, *structs))
 
-        about = [question_of(question) for question in questions]
-        self._largest[:] = [0.0] if any(question.is_vector for question in about) else []
-        try:
-            found, count = self._certificates(about, len(levels), call, cells), len(about)
-        finally:
-            self._largest.clear()
+        found, count = self._certificates(questions, len(levels), call, cells), len(questions)
         if count == 1:
             return list(found)
         return [found[i : i + count] for i in range(0, len(found), count)]
@@ -370,7 +347,7 @@ class Evaluator(Handle):
         def call(e: C.c_void_p, structs: object, count: object, out: object) -> int:
             return int(lib.certreg_output_bounds(e, total, structs, count, radius, out))
 
-        certificates = self._certificates(questions, 1, call, radius=radius)
+        certificates = self._certificates(questions, 1, call)
         return certificates[0] if len(questions) == 1 else certificates
 
     def _certificates(
@@ -379,11 +356,9 @@ class Evaluator(Handle):
         times: int,
         call: Callable[..., int],
         cells: MissingCells | None = None,
-        radius: float | None = None,
     ) -> list[Certificate]:
         """Makes a call(estimator, questions, their number, certificates) of the library. Returns
-        the certificates, `times` for each question. `cells`: of the input that the call begins.
-        `radius`: of output bounds."""
+        the certificates, `times` for each question. `cells`: of the input that the call begins."""
         structs = structs_of([question_of(question) for question in questions])
         if not questions or not times:
             raise ValueError("no question or no noise level is given: give at least one of each")
@@ -392,7 +367,7 @@ class Evaluator(Handle):
         times *= len(questions)
         out = (S.Certificate * times)(*[refused_certificate()] * times)
         try:
-            self._answered((structs, out, radius), call, structs, len(questions), out)
+            self._called(call, structs, len(questions), out, around=self._callbacks)
         except CertregError as error:
             error.certificates = [Certificate._of(c) for c in out]
             raise
@@ -464,70 +439,10 @@ class Evaluator(Handle):
     ) -> None:
         """certify, or output_bounds if there is a radius, with structs, which are fast to make.
         `first` is the first certificate of an array with one for each question."""
-        several = (S.Certificate * len(questions)).from_address(C.addressof(first))
-        given, about = (total, questions, len(questions)), (questions, several, radius)
-        if radius is None:
-            self._answered(about, lib.certreg_certify, *given, C.byref(first))
-        else:
-            self._answered(about, lib.certreg_output_bounds, *given, radius, C.byref(first))
-
-    def _answered(self, about: Answered, function: Callable[..., int], *given: object) -> None:
-        """Calls a function of the library that answers questions, and accounts for float32, also in
-        the answers beside one that failed."""
-        try:
-            self._called(function, *given, around=self._callbacks)
-        except CertregError:
-            with contextlib.suppress(CertregError):
-                self._account_for_float32(*about)
-            raise
-        self._account_for_float32(*about)
-
-    def _account_for_float32(
-        self,
-        questions: "C.Array[S.Question]",
-        certificates: "C.Array[S.Certificate]",
-        radius: float | None,
-    ) -> None:
-        """Accounts for outputs that were rounded when they were recorded."""
-        if radius is None:
-            self._refuse_small_tolerances(questions, certificates)
-        else:
-            _widen(certificates)
-
-    def _refuse_small_tolerances(
-        self, questions: "C.Array[S.Question]", certificates: "C.Array[S.Certificate]"
-    ) -> None:
-        """Empties a certificate, and raises StepError, if half a step of float32 at the prediction
-        is more than 1% of the tolerance."""
-        refused = None
-        for i, c in enumerate(certificates):
-            if not c.radius > 0:
-                continue
-            values = [c.prediction]
-            if math.isnan(c.prediction):
-                values = self._vector(questions[i % len(questions)])
-            step = math.hypot(*(_step(abs(value) + c.tolerance) for value in values))
-            if c.tolerance >= 50 * step:
-                continue
-            refused = StepError(
-                f"outputs are recorded as float32, which has steps of {step:.3g} at the "
-                f"prediction, and the tolerance {c.tolerance:.6g} is less than 50 steps: have the "
-                "model return the distance from a constant near its outputs"
-            )
-            one = S.Certificate.from_buffer_copy(refused_certificate())
-            one.status, one.sigma, one.noise_id = Status.OUT_OF_RANGE, c.sigma, c.noise_id
-            certificates[i] = one
-        if refused:
-            raise refused
-
-    def _vector(self, question: S.Question) -> list[float]:
-        """The prediction of a vector. After certify_sigmas the record is that of the last sigma, so
-        the largest output of the model stands for each number."""
-        if self._largest:
-            return self._largest * self.outputs
-        values = (f64 * self.outputs)()
-        self._call("prediction", C.byref(question), values)
-        return list(values)
+        call = lib.certreg_certify if radius is None else lib.certreg_output_bounds
+        radii = [] if radius is None else [radius]
+        given = total, questions, len(questions), *radii, C.byref(first)
+        self._called(call, *given, around=self._callbacks)
 
     def bounds(self, question: Asked, side: Side | int | str) -> Bounds:
         """Return the bounds that were used for one side of a question.

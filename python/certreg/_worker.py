@@ -25,7 +25,7 @@ from ._types import Function, Model, Shape
 from .alternatives import Alternatives
 from .constants import Output, Status, __version__, version_text
 from .denoised import function_of_rows, made_of
-from .errors import CertregError, RowsError, SharedCallError, StepError, of_model, raised
+from .errors import CertregError, RowsError, SharedCallError, of_model, raised
 from .estimator import Estimator, kinds_of
 from .frames import Columns
 from .questions import Question, digests_of, divided, structs_of
@@ -365,7 +365,8 @@ class Worker:
     def _record(self, row: int, k: int, error: CertregError | None) -> Record:
         """The outputs to keep. If sampling failed, only the failure is kept, so that other
         questions fail too and are not answered from an incomplete record."""
-        if error is not None and not isinstance(error, StepError):
+        of_question = error and error.status == Status.OUT_OF_RANGE and error.sample < 0
+        if error is not None and not of_question:  # a tolerance too small for steps of float32
             return Record(row, k, None, int(error.status), str(error))
         return Record(row, k, self.estimator.export(), 0, None)
 

@@ -57,13 +57,6 @@ class CertregError(RuntimeError):
         return rebuild, (type(self), *self.args), self.__dict__
 
 
-class StepError(CertregError):
-    """A tolerance that is too small for outputs in float32. Others may be asked of the record."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(Status.OUT_OF_RANGE, text=text)
-
-
 def check(status: int, why: S.Error | None = None) -> None:
     """Raises CertregError unless the status is OK."""
     if status:

@@ -28,7 +28,7 @@ from ._library import lib
 from ._optional import of_class
 from ._types import Frame, Inputs, Model, Path, Scale
 from .attacks import AttackResult, Attacks, options_of
-from .constants import Output, Side, Status
+from .constants import PLAN_ROUNDED, Output, Side, Status
 from .denoised import check_use, function_of_rows
 from .errors import CertregError, SharedCallError, exported
 from .frames import Columns, by_names, is_frame, split_frame
@@ -183,7 +183,7 @@ class Estimator(Evaluator):
         self._model, self._unchecked = model, check and model is not None
         self._batch = integer(batch, "batch")
         self._turns = turns_of(arrays["kind"], arrays["lo"], arrays["hi"])
-        self._largest, self._missing, self._noisy = [], [], None
+        self._missing, self._noisy = [], None
         if len(self.shape) == 1 and not self.on_device:
             scales = arrays["scale"]
             self._noisy = np.ones(self.inputs, bool) if scales is None else scales > 0
@@ -207,7 +207,7 @@ class Estimator(Evaluator):
             pilot=pilot,
             blocks=blocks,
             progress=self._progress,
-            flags=flags,
+            flags=integer(flags, "flags") | PLAN_ROUNDED,  # most models compute in float64
         )
         self._open_backend(threads, device, stream, module)
         self._create(m, p)
@@ -217,7 +217,7 @@ class Estimator(Evaluator):
     ) -> tuple[Callback, Callback]:
         # The functions do not refer to self, so that no cycle keeps an unused estimator alive.
         callbacks, memory, shape = self._callbacks, self._memory, self.shape
-        missing, largest, turns = self._missing, self._largest, self._turns
+        missing, turns = self._missing, self._turns
         evaluate, report = S.EVAL(), S.PROGRESS()
         if model is not None:
             functions = self._model_functions  # of one element, which _recorded replaces
@@ -229,9 +229,7 @@ class Estimator(Evaluator):
                 else:
                     block = next(block for block in memory if block.holds(batch[0].x))
                     with_cells = batch[0], shape, block, missing[0].restore
-                    y = call_on_the_host(functions[0], *with_cells, turns)
-                    if largest:
-                        largest[0] = float(np.max(np.abs(y[np.isfinite(y)]), initial=largest[0]))
+                    call_on_the_host(functions[0], *with_cells, turns)
 
             evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
         if progress:
