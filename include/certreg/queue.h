@@ -148,7 +148,8 @@ typedef struct certreg_queue_input {
     size_t samples;
     const certreg_question *questions;
     size_t count; /* of questions */
-    const certreg_alternatives *alternatives; /* NULL: none */
+    double at_radius; /* > 0: output bounds at this radius, as certreg_output_bounds */
+    const certreg_alternatives *alternatives; /* NULL: none; not with at_radius */
     /* Seconds from now; 0: no deadline. Before each call of the model the time of the
      * slowest call and of the answers of open inputs has to be left: otherwise the
      * input answers from the first samples without a gap, with `stop`

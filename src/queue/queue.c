@@ -155,8 +155,12 @@ void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
 {
     cr_entry *e = slot->entry;
     const int in_set = e->set.given.count > 0;
-    cr_call call = {.total_samples = e->samples, .questions = e->questions, .count = e->count,
-                    .share = 1};
+    cr_call call = {.total_samples = e->samples,
+                    .questions = e->questions,
+                    .count = e->count,
+                    .share = 1,
+                    .inverse = e->at_radius > 0,
+                    .at_radius = e->at_radius};
     cr_queue_mount(q, slot);
     const double start = cr_deadline_now(q->w.record->deadline);
     if (in_set) {
@@ -265,6 +269,10 @@ static certreg_status read_input(certreg_queue *q, const certreg_queue_input *in
         return cr_error_set(why, CERTREG_E_INVALID,
                             "input.count is %zu; the queue is made for 1 to %zu questions",
                             in->count, q->plan.questions);
+    if (!(in->at_radius >= 0) || (in->at_radius > 0 && in->alternatives))
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "input.at_radius is %g; it must be 0 or above, and 0 with alternatives",
+                            in->at_radius);
     if (in->alternatives && in->record)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "input.record and input.alternatives are set: alternatives.write names "
@@ -273,6 +281,7 @@ static certreg_status read_input(certreg_queue *q, const certreg_queue_input *in
     e->noise_id = in->noise_id;
     e->level = in->level;
     e->sigma = in->sigma;
+    e->at_radius = in->at_radius;
     e->samples = in->samples ? in->samples : q->home.plan.max_samples;
     e->count = in->count;
     e->decided = e->rows = e->pilot = 0;

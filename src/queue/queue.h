@@ -44,7 +44,8 @@ typedef struct cr_entry {
     int is_open;
     uint64_t decided; /* its place among the results; 0: not decided */
     uint64_t tag, noise_id, level;
-    double sigma, expires_at;      /* 0: never */
+    double sigma, at_radius;
+    double expires_at;             /* 0: never */
     size_t samples, count;         /* total samples; questions */
     certreg_question *questions;   /* copies, with all that they point to: */
     certreg_target *targets;
