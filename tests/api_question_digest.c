@@ -59,6 +59,8 @@ TEST(question_digest_depends_on_every_field_and_value)
     CHANGED(more[3] = 501);
     CHANGED(target.look_count = 2);
     CHANGED((target.looks = NULL, target.look_count = 0));
+    CHANGED(target.growth = 1.5);
+    CHANGED(target.growth = 1.25);
     CHANGED(q.target = NULL);
     CHANGED(serving.samples = 103);
     CHANGED(serving.failure_rate = 0.02);
@@ -79,7 +81,8 @@ TEST(question_digest_of_resolved_defaults_and_copies_is_the_same)
     const double one = 0;
     q.prediction = same.prediction = &one, same.prediction_count = 1;
     ck_assert_uint_eq(digest_of(&q), digest_of(&same));
-    const certreg_target targets[2] = {target_of(), target_of()};
+    certreg_target targets[2] = {target_of(), target_of()};
+    targets[1].struct_size = 24; /* as without growth */
     const double given[2] = {0, -0.0};
     q.target = targets, same.target = targets + 1;
     q.prediction = given, same.prediction = given + 1;

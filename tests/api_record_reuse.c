@@ -302,6 +302,25 @@ TEST_TIMES(record_refuses_looks_after_an_answer, 2)
     kit_ask(e, 0, q);
 }
 
+/* A later question may be about another radius, whose looks follow from the same growth. */
+TEST(record_keeps_the_growth_of_its_first_question)
+{
+    certreg_estimator *e = make(&(half_space){.face = 2}, 1, 1);
+    certreg_question q = wish(1, CERTREG_METHOD_FINITE);
+    q.target = asks_growth(1, 1.5);
+    kit_ask(e, CAPACITY, q);
+    q.target = asks_growth(1.2, 1.5);
+    ck_assert_double_ge(kit_ask(e, CAPACITY, q).radius, 1.2);
+    q.target = asks_growth(1.2, 1.25);
+    kit_refuses(e, 0, q, CERTREG_E_WRONG_STATE, "growth");
+    q.method = CERTREG_METHOD_ANYTIME;
+    kit_ask(e, 0, q);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
+    kit_ask(e, CAPACITY, wish(1, CERTREG_METHOD_FINITE));
+    q.method = CERTREG_METHOD_FINITE;
+    kit_refuses(e, 0, q, CERTREG_E_WRONG_STATE, "growth");
+}
+
 TEST_TIMES(record_answers_at_any_time_do_not_depend_on_the_batch, 2)
 {
     static const size_t batches[] = {1, 7, 64, 1000};

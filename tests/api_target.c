@@ -173,6 +173,29 @@ TEST_TIMES(target_looks_are_the_callers, 2)
     if (q.method == CERTREG_METHOD_FINITE) ck_assert_double_lt(one.radius, 1);
 }
 
+TEST_TIMES(target_with_early_looks_does_not_depend_on_the_batch, 4)
+{
+    static const size_t batches[] = {64, 256, 1000};
+    const double face = _i < 2 ? 2 : 1.25;
+    certreg_question q = wish(1, sequential[_i % 2]);
+    q.target = asks_growth(1, 1.5);
+    for (uint64_t stream = 0; stream < 10; stream++) {
+        certreg_certificate c[3];
+        for (int i = 0; i < 3; i++) {
+            half_space h = {.face = face};
+            certreg_model m = kit_model(beyond, &h, 2, 1);
+            m.batch = batches[i];
+            certreg_plan p = kit_plan(CAPACITY);
+            p.pilot = 30;
+            certreg_estimator *e = kit_create(NULL, &m, &p);
+            KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, stream));
+            c[i] = kit_ask(e, CAPACITY, q);
+            ck_assert_mem_eq(&c[i], &c[0], sizeof c[0]);
+        }
+        if (_i == 0) ck_assert_uint_lt(c->samples, 100);
+    }
+}
+
 TEST(target_looks_need_all_their_samples)
 {
     const uint64_t looks[] = {1000, 2000};

@@ -86,7 +86,7 @@ typedef struct row {
     size_t outputs; /* output k is scale[k] times the function; 0: one, as it is */
     double scale[MOST_OUTPUTS], about, range[2]; /* of the function; 0, 0: none */
     int own, angles; /* each output has an input of its own; the last ones are angles */
-    double target, wobble, limit; /* limit: of the share that is missed; 0: alpha */
+    double target, growth, wobble, limit; /* limit: of the share that is missed; 0: alpha */
     certreg_serving served;
     size_t samples, inputs; /* 0: 400, and one or as many as outputs */
 } row;
@@ -111,6 +111,7 @@ static const row rows[] = {
     ROW("median, published", far_face, 0.7, 600, 0.2, ASK(.method = BASELINE)),
     ROW("median, any time", far_face, 0.7, 400, 0.3, ASK(.method = ANYTIME)),
     ROW("median, target", far_face, 0.7, 600, 0.6, ASK(), .target = 0.7000007),
+    ROW("median, early looks", far_face, 0.7, 600, 0.6, ASK(), .target = 0.7000007, .growth = 1.5),
     ROW("median, remote target", far_face, 0.7, 600, 0, ASK(), .target = 1.1),
     ROW("median, target, any time", far_face, 0.7, 400, 0, ASK(.method = ANYTIME),
         .target = 0.7000007),
@@ -316,7 +317,7 @@ static certreg_question question_of(const row *r, const double *about)
     q.alpha = ALPHA;
     if (!(q.tolerance > 0) && r->how != BOUNDS) q.tolerance = 1;
     if (r->served.samples) q.serving = &r->served;
-    if (r->target > 0) q.target = asks_target(r->target);
+    if (r->target > 0) q.target = asks_growth(r->target, r->growth);
     if (!r->predicts && q.center != TRUE_MEAN)
         q.prediction = about, q.prediction_count = outputs_of(r);
     return q;

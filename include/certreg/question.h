@@ -104,7 +104,13 @@ extern "C" {
  *  looks must come with the first question about the record: later looks are refused,
  *  and NULL then means the looks that follow from the max_samples and batch of the
  *  first evaluation. The gradient is not used. After an early stop a question for a
- *  fixed number of samples needs the remaining samples first. */
+ *  fixed number of samples needs the remaining samples first.
+ *  Set growth 1.5 (experimental) and plan.pilot 30 beside a target: then looks, and so
+ *  the numbers of samples, do not depend on model.batch, and the first look is at the
+ *  least number of samples that can prove the target: 46 samples for an easy target
+ *  that takes 1,000 without growth at batch 1,000 (docs/benchmarks.md). Like looks, the
+ *  growth must come with the first question about the record. Other questions may then
+ *  have other radii. */
 
 /** Stop sampling once this radius is proved or ruled out. */
 struct certreg_target {
@@ -115,6 +121,11 @@ struct certreg_target {
      * examined. NULL: plan.max_samples, and before it whole batches, each about 10%
      * more. */
     const uint64_t *looks;
+    /* 0; or, with looks NULL, a number in (1, 4] for early looks (experimental): at the
+     * least number of main samples that can prove the target, without serving, each
+     * next one at `growth` times as many, or more if there would be over 128, the last
+     * at plan.max_samples. */
+    double growth;
 };
 
 /* Serving (question.serving)

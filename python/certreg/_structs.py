@@ -96,7 +96,7 @@ class Interval(Struct):
 
 class Target(Struct):
     _fields_ = fields(
-        (u32, "struct_size look_count"), (f64, "radius"), (ref(u64), "looks"),
+        (u32, "struct_size look_count"), (f64, "radius"), (ref(u64), "looks"), (f64, "growth"),
     )
 
 

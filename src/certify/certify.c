@@ -235,14 +235,18 @@ static void assume_cost(const cr_context *w)
 static uint64_t next_look(const cr_context *w, cr_request *r, uint64_t after, uint64_t last)
 {
     uint64_t next = last;
+    cr_deadline *deadline = w->record->deadline;
+    deadline->expires_at = w->clock->expires_at; /* may end a search for looks, then sampling too */
     for (size_t i = 0; i < r->call->count; i++) {
         cr_question q;
         cr_looks looks;
         if (cr_request_question(w, r, i, &q)) continue;
-        cr_looks_schedule(w->record, &q, &looks);
+        cr_looks_schedule(w->record, w->scratch, &q, &looks);
         for (size_t k = 0; k < looks.count; k++)
             if (looks.samples[k] > after && looks.samples[k] < next) next = looks.samples[k];
     }
+    deadline->expires_at = 0;
+    deadline->expired = 0;
     return next;
 }
 

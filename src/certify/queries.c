@@ -105,7 +105,7 @@ static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const 
 {
     const uint64_t end = v->plan.max_samples;
     cr_looks looks;
-    cr_looks_schedule(v, &conditions->question, &looks);
+    cr_looks_schedule(v, conditions->scratch, &conditions->question, &looks);
     for (size_t j = 0; j < looks.count; j++)
         if (cr_looks_passed(v, conditions, c, looks.samples[j],
                             failures_of(v, rate, looks.samples[j])))

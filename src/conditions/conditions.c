@@ -317,7 +317,7 @@ certreg_status cr_conditions_check_reuse(cr_view *v, const cr_question *q, uint6
     if (!looks || looks == log->looks_digest) return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_WRONG_STATE,
-        "leave question.target->looks NULL, give the looks of the first question, or use "
+        "leave question.target->looks NULL and growth 0, give those of the first question, or use "
         "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was first evaluated");
 }
 

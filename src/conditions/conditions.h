@@ -109,8 +109,14 @@ certreg_status cr_prediction_report_estimate(cr_view *, cr_conditions *, double 
 #define CR_TARGET_MARGIN 1e-7
 
 /* Sets the numbers of samples, pilot included, at which the question has a look: the given ones, or
- * the default ones. */
-void cr_looks_schedule(cr_view *, const cr_question *, cr_looks *out);
+ * the early ones of its growth, or the default ones. Returns 0 as below. */
+int cr_looks_schedule(cr_view *, cr_workspace *, const cr_question *, cr_looks *out);
+/* Sets looks that do not depend on the batch: at the least number of main samples, as far as a
+ * search finds it, at which the test of the target can pass, then at `growth` times as many each,
+ * and at `last`. Returns 0 if the deadline expires before the first look is found, which is then
+ * not before *out's; the next call continues the search. */
+int cr_looks_early(cr_view *, cr_workspace *, const cr_question *, double growth, uint64_t last,
+                   cr_looks *out);
 /* Returns the upper bound of the failure probability of a two-valued score that the
  * group-sequential test has proved so far; 1: none. */
 double cr_looks_group_sequential_upper(cr_view *, const cr_conditions *, const cr_condition *);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double growth = 1.1, fewest = 10; /* of main samples between default looks */
+static const double default_growth = 1.1, fewest = 10; /* of main samples between default looks */
 static const double fraction[CR_GROUP_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
 
 /* ---- the schedule */
@@ -15,7 +15,7 @@ static void default_looks(cr_view *v, uint64_t last, uint64_t together, cr_looks
 {
     const double pilot = (double)v->pilot, max_samples = (double)last, batch = (double)together;
     const double by =
-        fmax(growth, pow(fmax(1, max_samples / fewest), 1.0 / (CR_LOOKS - 2 * fewest)));
+        fmax(default_growth, pow(fmax(1, max_samples / fewest), 1.0 / (CR_LOOKS - 2 * fewest)));
     out->count = 0;
     for (double main = 1; out->count + 1 < CR_LOOKS;) {
         const double at = ceil((pilot + main) / batch) * batch;
@@ -34,14 +34,98 @@ static int use_given_looks(const cr_question *q, cr_looks *out)
     return 1;
 }
 
+/* ---- early looks */
+/* Main samples at the looks: `first`, then growing, and last `end`. */
+static size_t growing_trials(const cr_early_look *e, uint64_t *trials)
+{
+    const double last = (double)e->end, first = fmax(1, (double)e->first),
+                 by = fmax(e->growth, pow(fmax(1, last / first), 1.0 / (CR_LOOKS - 2)));
+    size_t count = 0;
+    for (double at = first; at < last && count + 1 < CR_LOOKS; at = ceil(by * at))
+        trials[count++] = (uint64_t)at;
+    trials[count++] = e->end;
+    return count;
+}
+
+/* Returns the least number of trials, from..end, that pass without failures; `end` if none do. */
+static uint64_t least_trials(const cr_early_look *e, int is_group, double level, uint64_t from)
+{
+    uint64_t end = e->end;
+    while (from < end) {
+        const uint64_t middle = from + (end - from) / 2;
+        if (is_group ? cr_binomial_critical(middle, e->q, level) >= 0
+                     : cr_mixture_rejects(0, middle, e->q, level))
+            end = middle;
+        else from = middle + 1;
+    }
+    return end;
+}
+
+/* Makes a step of the search. All looks share alpha, so the search for their critical numbers gives
+ * the level of the first one. If that is too low, the first look moves to the number that it
+ * allows, by 1/128 at least, and the search begins again. Returns 1 when it is found. */
+static int make_early_step(cr_early_look *e, double *paths)
+{
+    uint64_t trials[CR_LOOKS];
+    int64_t critical[CR_LOOKS];
+    const cr_group_design design = {trials, growing_trials(e, trials), e->q, e->alpha};
+    if (!e->search.rounds) cr_group_search_init(&e->search, design.count, e->alpha);
+    if (!cr_group_search_step(&e->search, &design, paths, CR_GROUP_WORK_DOUBLES, critical))
+        return 0;
+    if (critical[0] >= 0) return 1;
+    e->first = least_trials(e, 1, cr_group_first_level(&e->search, &design),
+                            e->first + 1 + e->first / 128);
+    e->search.rounds = 0;
+    return e->first >= e->end;
+}
+
+/* Returns an equal search that is kept, or begins this one in the place of the oldest one. */
+static cr_early_look *find_or_begin_early(cr_workspace *s, const cr_early_look *now)
+{
+    for (size_t i = 0; i < CR_GROUP_CACHE_SIZE; i++) {
+        cr_early_look *e = s->early_looks + i;
+        if (e->alpha == now->alpha && e->q == now->q && e->growth == now->growth &&
+            e->end == now->end)
+            return e;
+    }
+    cr_early_look *oldest = s->early_looks + s->next_early_slot++ % CR_GROUP_CACHE_SIZE;
+    *oldest = *now;
+    oldest->first = least_trials(now, 1, now->alpha, now->end > 0);
+    oldest->complete = oldest->first >= now->end;
+    return oldest;
+}
+
+/* Serving only needs later looks, so it is left out. */
+int cr_looks_early(cr_view *v, cr_workspace *scratch, const cr_question *q, double growth,
+                   uint64_t last, cr_looks *out)
+{
+    const double shift = q->given.target_radius * (1 + CR_TARGET_MARGIN) / v->input.min_sigma;
+    cr_early_look now = {.alpha = q->given.alpha,
+                         .q = cr_shift_min_probability(0.5, shift),
+                         .growth = growth,
+                         .end = last > v->pilot ? last - v->pilot : 0};
+    cr_early_look *e = q->is_group_sequential ? find_or_begin_early(scratch, &now) : &now;
+    if (e == &now) {
+        now.first = least_trials(&now, 0, now.alpha, now.end > 0);
+        now.complete = 1;
+    }
+    while (!e->complete && !cr_deadline_expired(v->deadline))
+        e->complete = make_early_step(e, scratch->group_paths);
+    out->count = growing_trials(e, out->samples);
+    for (size_t j = 0; j < out->count; j++) out->samples[j] += v->pilot;
+    return e->complete;
+}
+
 /* Default looks are at whole batches, so that no row is evaluated twice. A group-sequential test
  * keeps the looks of the plan under which the record was first evaluated. */
-void cr_looks_schedule(cr_view *v, const cr_question *q, cr_looks *out)
+int cr_looks_schedule(cr_view *v, cr_workspace *scratch, const cr_question *q, cr_looks *out)
 {
-    if (use_given_looks(q, out)) return;
-    if (q->is_group_sequential)
-        default_looks(v, cr_query_log_max_samples(v), cr_query_log_batch(v), out);
-    else default_looks(v, v->plan.max_samples, v->model.batch, out);
+    const uint64_t last = q->is_group_sequential ? cr_query_log_max_samples(v)
+                                                 : v->plan.max_samples;
+    if (use_given_looks(q, out)) return 1;
+    if (q->given.growth != 0) return cr_looks_early(v, scratch, q, q->given.growth, last, out);
+    default_looks(v, last, q->is_group_sequential ? cr_query_log_batch(v) : v->model.batch, out);
+    return 1;
 }
 
 /* ---- the group-sequential test */
@@ -155,7 +239,7 @@ static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *condit
     const cr_given *g = &conditions->question.given;
     cr_group_tests now = {.alpha = g->alpha};
     cr_looks looks;
-    cr_looks_schedule(v, &conditions->question, &looks);
+    if (!cr_looks_schedule(v, conditions->scratch, &conditions->question, &looks)) return NULL;
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++)
         now.trials[j] = (uint32_t)(looks.samples[j] - v->pilot);

@@ -40,7 +40,13 @@ static certreg_status read_target(const certreg_target *theirs, cr_given *q, cer
         return cr_error_set(why, CERTREG_E_INVALID,
                             "question.target->look_count is %u; it must be 1 to %u", t.look_count,
                             CR_LOOKS);
+    if (t.growth != 0 && (t.looks || !(t.growth > 1 && t.growth <= 4)))
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "question.target->growth is %g; it must lie in (1, 4] and takes the "
+                            "place of looks, so give one of them",
+                            t.growth);
     q->target_radius = t.radius;
+    q->growth = t.growth;
     q->looks = t.looks;
     q->look_count = t.look_count;
     return CERTREG_OK;
@@ -97,7 +103,8 @@ static certreg_status divide_alpha(uint64_t share, cr_given *q, certreg_error *w
 static uint64_t hash_looks(uint64_t h, const cr_given *q)
 {
     h = cr_hash64(h, q->look_count);
-    for (size_t i = 0; i < q->look_count; i++) h = cr_hash64(h, q->looks[i]);
+    for (size_t i = 0; q->looks && i < q->look_count; i++) h = cr_hash64(h, q->looks[i]);
+    if (q->growth != 0) h = cr_hash64(cr_hash64(h, 0x6561726c79), cr_bits_of_double(q->growth));
     return h;
 }
 
@@ -132,7 +139,7 @@ static uint64_t digest_of(const cr_given *q)
 
 uint64_t cr_question_looks_digest(const cr_question *q)
 {
-    if (!q->is_group_sequential || !q->given.looks) return 0;
+    if (!q->is_group_sequential || (!q->given.looks && q->given.growth == 0)) return 0;
     const uint64_t h = cr_hash_end(hash_looks(CR_HASH_START, &q->given));
     return h ? h : 1;
 }

@@ -129,6 +129,7 @@ typedef struct cr_given { /* parsed from the public structs, with defaults fille
     double target_radius;  /* 0: none */
     const uint64_t *looks; /* the caller's; NULL: the default ones */
     size_t look_count;
+    double growth;          /* of early looks; 0: none */
     size_t serving_samples; /* 0: the certificate is about T itself */
     double serving_failure_rate, serving_trim, serving_core; /* as in certreg_serving */
     int serving_pairs; /* 1: served from pairs of opposite noise */

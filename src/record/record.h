@@ -166,6 +166,8 @@ typedef struct cr_workspace {
     cr_distribution_bound distribution_bounds[CR_MAX_DISTRIBUTION_BOUNDS];
     cr_group_tests group_tests[CR_GROUP_CACHE_SIZE];
     size_t next_group_slot; /* the oldest one */
+    cr_early_look early_looks[CR_GROUP_CACHE_SIZE];
+    size_t next_early_slot;
     cr_antithetic_cache antithetic_cache[CR_ANTITHETIC_CACHE_SIZE];
     size_t next_antithetic_slot;
 } cr_workspace;

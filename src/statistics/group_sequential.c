@@ -147,14 +147,23 @@ static void make_ascending(size_t count, int64_t *critical)
  * fewer samples, and cost the last look little. */
 static const double max_early_weight = 3;
 
+static double level_at(const cr_group_design *d, size_t j, double level)
+{
+    const double sample_ratio = (double)d->looks[d->count - 1] / (double)d->looks[j];
+    const double weight = fmin(sqrt(sample_ratio), max_early_weight);
+    return fmin(weight * level, d->alpha);
+}
+
 static void set_level(const cr_group_design *d, double level, int64_t *critical)
 {
-    for (size_t j = 0; j < d->count; j++) {
-        const double sample_ratio = (double)d->looks[d->count - 1] / (double)d->looks[j];
-        const double weight = fmin(sqrt(sample_ratio), max_early_weight);
-        critical[j] = cr_binomial_critical(d->looks[j], d->q, fmin(weight * level, d->alpha));
-    }
+    for (size_t j = 0; j < d->count; j++)
+        critical[j] = cr_binomial_critical(d->looks[j], d->q, level_at(d, j, level));
     make_ascending(d->count, critical);
+}
+
+static double interim_level(const cr_group_design *d)
+{
+    return 0.5 * d->alpha / (double)(d->count - 1);
 }
 
 /* Without paths: the interim looks share half of alpha evenly, and the last look has the remainder.
@@ -165,7 +174,7 @@ static void split_alpha(const cr_group_design *d, int64_t *critical)
     double remaining_alpha = d->alpha;
     if (!d->count) return;
     for (size_t j = 0; j < last; j++) {
-        critical[j] = cr_binomial_critical(d->looks[j], d->q, 0.5 * d->alpha / (double)last);
+        critical[j] = cr_binomial_critical(d->looks[j], d->q, interim_level(d));
         if (critical[j] >= 0)
             remaining_alpha -=
                 cr_binomial_cdf((uint64_t)critical[j], d->looks[j], d->q) * (1 + 1e-9);
@@ -214,6 +223,12 @@ int cr_group_search_step(cr_group_search *s, const cr_group_design *d, double *w
     if (s->proven) set_level(d, exp(s->low), critical);
     else split_alpha(d, critical);
     return 1;
+}
+
+double cr_group_first_level(const cr_group_search *s, const cr_group_design *d)
+{
+    if (s->proven) return level_at(d, 0, exp(s->low));
+    return d->count > 1 ? interim_level(d) : d->alpha;
 }
 
 void cr_group_nest(int64_t *critical, const int64_t *of_greater_q, size_t count)

@@ -39,6 +39,8 @@ void cr_group_search_init(cr_group_search *, size_t count, double alpha);
  * multiplications, the interim looks share half of alpha and the last one has the remainder. */
 int cr_group_search_step(cr_group_search *, const cr_group_design *, double *work, size_t capacity,
                          int64_t *critical);
+/* Returns the level of the first look after the last step. */
+double cr_group_first_level(const cr_group_search *, const cr_group_design *);
 /* Lowers critical numbers to the numbers of a test for a greater q, so that a record that passes
  * this test passes that one too (Lemma 6b). */
 void cr_group_nest(int64_t *critical, const int64_t *of_greater_q, size_t count);
@@ -57,5 +59,12 @@ typedef struct cr_group_tests {
     size_t completed;       /* radii with complete numbers */
     cr_group_search search; /* of the next one, which a deadline may interrupt */
 } cr_group_tests;
+
+typedef struct cr_early_look { /* the first of growing looks, which a search finds */
+    double alpha, q, growth;
+    uint64_t end, first;    /* main samples; `first` only grows during the search */
+    cr_group_search search; /* of the test that begins with `first`; a deadline may interrupt it */
+    int complete;
+} cr_early_look;
 
 #endif

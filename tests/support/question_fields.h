@@ -31,6 +31,16 @@ static inline const certreg_target *asks_looks(double radius, const uint64_t *lo
     return t;
 }
 
+/* Early looks. */
+static inline const certreg_target *asks_growth(double radius, double growth)
+{
+    static _Thread_local certreg_target kept[ASKS_KEPT];
+    static _Thread_local unsigned next;
+    certreg_target *t = kept + next++ % ASKS_KEPT;
+    *t = (certreg_target){.struct_size = sizeof *t, .radius = radius, .growth = growth};
+    return t;
+}
+
 /* NULL without a radius. */
 static inline const certreg_target *asks_target(double radius)
 {
