@@ -256,4 +256,253 @@ TEST(targets_are_proved_as_one_by_one)
     same_as_one_by_one(QUESTION(.tolerance = 1, .target = &t));
 }
 
+/* ---- parts of alternatives */
+typedef struct family {        /* x[0] moves by 0 to 2, in one alternative, which is halved */
+    int asked[64];             /* by noise id: how often a part was asked for */
+    unsigned char *records[64]; /* by noise id; NULL: none */
+    size_t bytes[64];
+    int kept;
+} family;
+
+static size_t place(uint32_t number, uint32_t depth, uint32_t path)
+{
+    return number ? ((size_t)2 << depth) - 2 + ((size_t)number << depth) + path : 0;
+}
+
+static int halve(void *user, certreg_alternative *a)
+{
+    family *f = user;
+    const size_t at = place(a->number, a->depth, a->path);
+    const double width = ldexp(2, -(int)a->depth), middle = width * (0.5 + a->path);
+    f->asked[at]++;
+    a->record = f->records[at];
+    a->record_bytes = f->bytes[at];
+    if (!a->number) return 0;
+    if (a->number > 1) a->halvings = 0;
+    a->z[0] += (float)middle;
+    a->margin = width / 2;
+    return 0;
+}
+
+static int keep_record(void *user, const struct certreg_queue_row *of, const void *record,
+                       size_t bytes)
+{
+    family *f = user;
+    const size_t at = place(of->number, of->depth, of->path);
+    free(f->records[at]);
+    f->records[at] = malloc(bytes);
+    memcpy(f->records[at], record, bytes);
+    f->bytes[at] = bytes;
+    f->kept++;
+    return 0;
+}
+
+static answer certify_family(family *f, size_t capacity, size_t out, double tolerance,
+                             uint32_t halvings, size_t *rows)
+{
+    const certreg_target t = {.struct_size = sizeof t, .radius = 0.2, .growth = 1.5};
+    const certreg_question q = QUESTION(.tolerance = tolerance, .target = &t);
+    const setting s = {.batch = 32, .capacity = capacity, .out = out, .q = q};
+    const certreg_alternatives a = {.struct_size = sizeof a, .count = 1, .write = halve, .user = f,
+                                    .first_noise_id = 100, .halvings = halvings};
+    const float z[D] = {0.25f, 0, 0};
+    const certreg_queue_input in = {.struct_size = sizeof in, .z = z, .sigma = sigma,
+                                    .questions = &q, .count = 1, .alternatives = &a};
+    answer x;
+    keep = keep_record;
+    keep_user = f;
+    certreg_queue *handle = queue_of(&s, rows);
+    keep = NULL;
+    ck_assert_msg(!certreg_queue_add(handle, &in, NULL), "%s", certreg_queue_error(handle)->text);
+    while (!take(handle, &x)) compute(handle, out);
+    certreg_queue_destroy(handle);
+    return x;
+}
+
+static void free_records(family *f)
+{
+    for (size_t i = 0; i < 64; i++) free(f->records[i]);
+    *f = (family){.kept = 0};
+}
+
+/* The whole alternative, with a margin of 1, is not proved; four parts of it are. */
+TEST(a_part_that_is_not_proved_is_halved)
+{
+    answer first = {.limiting = 0};
+    for (size_t k = 0; k < 6; k++) {
+        family f = {.kept = 0};
+        const answer x = certify_family(&f, k % 2 ? 1 : 8, k / 2, 2.4, 2, NULL);
+        ck_assert_int_eq(x.r.status, CERTREG_OK);
+        ck_assert_double_ge(x.c.radius, 0.2);
+        ck_assert_int_eq(x.c.stop, CERTREG_STOP_TARGET);
+        ck_assert_double_eq(x.c.alpha, 0.05);
+        ck_assert_uint_eq(x.r.proved, 2);
+        ck_assert_int_eq(f.asked[place(1, 0, 0)], 1);
+        ck_assert_int_eq(f.asked[place(1, 1, 0)], 1);
+        ck_assert_int_eq(f.asked[place(1, 1, 1)], 1);
+        if (!k) first = x;
+        ck_assert_mem_eq(&x.c, &first.c, sizeof x.c);
+        free_records(&f);
+    }
+}
+
+TEST(a_part_that_may_not_be_halved_fails)
+{
+    family f = {.kept = 0};
+    const answer x = certify_family(&f, 8, 0, 1.5, 1, NULL);
+    ck_assert_int_eq(x.r.status, CERTREG_OK);
+    ck_assert_double_eq(x.c.radius, 0);
+    ck_assert_int_eq(x.c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert_int_eq(x.c.stop, CERTREG_STOP_HOPELESS);
+    ck_assert_uint_eq(x.limiting, 1);
+    ck_assert_uint_eq(x.r.proved, 1);
+    free_records(&f);
+}
+
+TEST(records_that_were_kept_answer_without_the_model)
+{
+    family f = {.kept = 0};
+    size_t rows = 0;
+    const answer x = certify_family(&f, 8, 0, 2.4, 2, &rows);
+    ck_assert_uint_gt(rows, 0);
+    ck_assert_int_ge(f.kept, 4);
+    rows = 0;
+    const answer again = certify_family(&f, 8, 0, 2.4, 2, &rows);
+    ck_assert_uint_eq(rows, 0);
+    ck_assert_mem_eq(&x.c, &again.c, sizeof x.c);
+    free_records(&f);
+}
+
+/* ---- failures */
+static answer one_set(const setting *s, const a_set *set)
+{
+    answer x;
+    run_sets(s, set, 1, &x);
+    return x;
+}
+
+TEST(an_alternative_with_useless_outputs_fails_the_input)
+{
+    const setting s = {.batch = 64, .capacity = 10, .q = QUESTION(.tolerance = 2)};
+    a_set set = set_of(0);
+    set.changed[3 * D + 2] = failing;
+    answer x = one_set(&s, &set);
+    ck_assert_int_eq(x.r.status, CERTREG_E_NOT_FINITE);
+    ck_assert_int_eq(x.c.status, CERTREG_E_NOT_FINITE);
+    KIT_SAYS(&x.error, "alternative 4: sample");
+    ck_assert_uint_eq(x.limiting, 4);
+    set.margins[1] = 5; /* number 2 fails before it, so that it decides nothing */
+    x = one_set(&s, &set);
+    ck_assert_int_eq(x.r.status, CERTREG_OK);
+    ck_assert_uint_eq(x.limiting, 2);
+    ck_assert_double_eq(x.c.radius, 0);
+    ck_assert_int_eq(x.c.reason, CERTREG_REASON_MOVED);
+}
+
+TEST(a_change_that_moves_the_estimate_is_named_as_the_reason)
+{
+    const setting s = {.batch = 64, .capacity = 10, .q = QUESTION(.tolerance = 1.5)};
+    a_set set = set_of(0);
+    set.changed[1 * D + 2] = 40;
+    const answer x = one_set(&s, &set);
+    ck_assert_int_eq(x.c.reason, CERTREG_REASON_ALTERNATIVE);
+    ck_assert_uint_eq(x.limiting, 2);
+    ck_assert_double_gt(x.each[2].estimate, x.c.prediction + 3.5);
+}
+
+static int refusing(void *user, certreg_alternative *a)
+{
+    (void)user;
+    return a->number == 2 ? 5 : 0;
+}
+
+static int changing_the_input(void *user, certreg_alternative *a)
+{
+    (void)user;
+    a->z[0] += 1;
+    return 0;
+}
+
+TEST(a_callback_may_refuse_an_alternative_and_not_change_the_input)
+{
+    setting s = {.batch = 64, .capacity = 10, .q = QUESTION(.tolerance = 2), .write = refusing};
+    const a_set set = set_of(0);
+    const answer x = one_set(&s, &set);
+    ck_assert_int_eq(x.r.status, CERTREG_E_INVALID);
+    ck_assert_int_eq(x.error.code, 5);
+    KIT_SAYS(&x.error, "alternative 2: write returned 5");
+    s.write = changing_the_input;
+    certreg_queue *q = queue_of(&s, NULL);
+    ck_assert_int_eq(add(q, &s, 0, &set, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_queue_error(q), "alternative 0");
+    certreg_queue_destroy(q);
+}
+
+static void refused(certreg_queue *q, const certreg_question *questions, size_t count,
+                    const certreg_alternatives *a, const char *word)
+{
+    static const float z[D];
+    const certreg_queue_input in = {.struct_size = sizeof in, .z = z, .sigma = sigma,
+                                    .questions = questions, .count = count, .alternatives = a};
+    int32_t full = 1;
+    ck_assert_int_eq(certreg_queue_add(q, &in, &full), CERTREG_E_INVALID);
+    ck_assert_int_eq(full, 0);
+    KIT_SAYS(certreg_queue_error(q), word);
+}
+
+TEST(refused_sets_are_named)
+{
+    static const float z[D];
+    static const double below = -1;
+    static const uint64_t look = 100;
+    const certreg_target t = {.struct_size = sizeof t, .radius = 1, .look_count = 1, .looks = &look};
+    const setting s = {.batch = 64, .capacity = 10};
+    const certreg_question q[2] = {QUESTION(.tolerance = 1), QUESTION(.tolerance = 1)};
+    certreg_question other = q[0];
+    const certreg_alternatives good = {
+        .struct_size = sizeof good, .count = 1, .z = z, .first_noise_id = 100};
+    certreg_alternatives a = good;
+    certreg_queue *handle = queue_of(&s, NULL);
+    refused(handle, q, 2, &good, "1 questions");
+    a.count = COUNT + 1;
+    refused(handle, q, 1, &a, "count");
+    a = good, a.z = NULL;
+    refused(handle, q, 1, &a, "z or write");
+    a = good, a.margins = &below;
+    refused(handle, q, 1, &a, "margins");
+    a = good, a.halvings = 1;
+    refused(handle, q, 1, &a, "halvings");
+    a = good, a.watch = 2;
+    refused(handle, q, 1, &a, "watch");
+    a = good, a.first_noise_id = 0;
+    refused(handle, q, 1, &a, "noise id");
+    a = good, a.first_noise_id = UINT64_MAX - 1;
+    refused(handle, q, 1, &a, "first_noise_id");
+    other.center = CERTREG_CENTER_SAMPLE_MEDIAN, other.method = CERTREG_METHOD_BASELINE;
+    refused(handle, &other, 1, &good, "CENTER_PREDICTION");
+    other = q[0], other.method = CERTREG_METHOD_BASELINE;
+    refused(handle, &other, 1, &good, "CERTREG_METHOD_FINITE");
+    other = q[0], other.target = &t;
+    refused(handle, &other, 1, &good, "looks");
+    certreg_queue_destroy(handle);
+}
+
+TEST(a_set_that_is_cancelled_claims_nothing)
+{
+    const setting s = {.batch = 64, .capacity = 10, .q = QUESTION(.tolerance = 2)};
+    const a_set set = set_of(0);
+    answer x;
+    certreg_queue *q = queue_of(&s, NULL);
+    ck_assert_int_eq(add(q, &s, 0, &set, NULL), CERTREG_OK);
+    certreg_queue_cancel(q);
+    ck_assert_int_eq(certreg_queue_run(q), CERTREG_OK);
+    ck_assert(take(q, &x));
+    ck_assert_int_eq(x.r.status, CERTREG_OK);
+    ck_assert_int_eq(x.c.stop, CERTREG_STOP_CANCELLED);
+    ck_assert_double_eq(x.c.radius, 0);
+    ck_assert_uint_eq(x.r.proved, 0);
+    ck_assert(!take(q, &x));
+    certreg_queue_destroy(q);
+}
+
 KIT_MAIN("alternatives")

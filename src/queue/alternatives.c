@@ -274,18 +274,22 @@ void cr_set_advance(certreg_queue *q, cr_slot *slot)
 }
 
 /* ======== Answers about nodes. */
+static certreg_question about_prediction(const certreg_queue *q, const cr_entry *e, size_t k)
+{
+    certreg_question asked = e->questions[k];
+    asked.prediction = e->set.predictions + k * q->home.model.outputs;
+    asked.prediction_count = e->set.outputs[k];
+    return asked;
+}
+
 uint64_t cr_set_ask(certreg_queue *q, const cr_slot *slot)
 {
     const cr_entry *e = slot->entry;
     const cr_set *s = &e->set;
     const cr_member *m = s->members + slot->node.number;
-    for (size_t k = 0; k < e->count; k++) {
-        q->asked[k] = e->questions[k];
-        if (s->is_predicted || slot->node.number) {
-            q->asked[k].prediction = s->predictions + k * q->home.model.outputs;
-            q->asked[k].prediction_count = s->outputs[k];
-        }
-    }
+    for (size_t k = 0; k < e->count; k++)
+        q->asked[k] = s->is_predicted || slot->node.number ? about_prediction(q, e, k)
+                                                           : e->questions[k];
     if (s->target > 0) {
         q->target = *e->questions->target;
         q->target.radius = nextafter(slot->node.margin + s->target, INFINITY);
@@ -310,11 +314,9 @@ static void set_estimate(cr_set *s, uint32_t number, size_t count, const double 
 static int is_moved(const certreg_queue *q, const cr_entry *e, size_t k, uint32_t number)
 {
     const double estimate = e->set.estimates[number * e->count + k];
-    cr_question asked = {.first_output = 0};
-    if (!number || isnan(estimate)) return 0;
-    if (cr_question_parse(e->questions, k, 1, &asked.given, NULL) ||
-        cr_question_validate(q->w.record, &asked, NULL))
-        return 0;
+    const certreg_question about = about_prediction(q, e, k);
+    cr_question asked;
+    if (!number || isnan(estimate) || cr_question_load(q->w.record, &about, &asked, NULL)) return 0;
     double change = estimate - e->set.own[k].prediction;
     if (asked.period > 0) change = remainder(change, asked.period);
     return fabs(change) > e->set.own[k].tolerance;
