@@ -14,18 +14,6 @@ enum { MAX_HALVINGS = 12 };
 static const double growth = 1.5; /* of the looks at an alternative */
 
 /* ======== Reading alternatives. */
-uint64_t cr_set_noise_ids(const certreg_alternatives *a)
-{
-    return a->count ? (a->count + UINT64_C(1)) << (a->halvings + 1) : 0;
-}
-
-uint64_t cr_set_noise_id(const cr_entry *e, const certreg_alternative *node)
-{
-    const uint64_t roots = e->set.given.count + UINT64_C(1);
-    return e->set.given.first_noise_id + (roots << node->depth) - roots +
-           ((uint64_t)node->number << node->depth) + node->path;
-}
-
 static certreg_status refuse(const certreg_queue *q, const char *why)
 {
     return cr_error_set(q->w.why, CERTREG_E_INVALID, "alternatives%s", why);
@@ -282,7 +270,7 @@ static certreg_question about_prediction(const certreg_queue *q, const cr_entry 
     return asked;
 }
 
-uint64_t cr_set_ask(certreg_queue *q, const cr_slot *slot)
+static uint64_t ask(certreg_queue *q, const cr_slot *slot)
 {
     const cr_entry *e = slot->entry;
     const cr_set *s = &e->set;
@@ -451,7 +439,7 @@ static int take_proof(certreg_queue *q, cr_slot *slot)
     return 0;
 }
 
-void cr_set_take(certreg_queue *q, cr_slot *slot, certreg_status status)
+static void take(certreg_queue *q, cr_slot *slot, certreg_status status)
 {
     cr_entry *e = slot->entry;
     cr_set *s = &e->set;
@@ -474,7 +462,7 @@ void cr_set_take(certreg_queue *q, cr_slot *slot, certreg_status status)
     else finish_if_decided(q, e);
 }
 
-void cr_set_look(certreg_queue *q, cr_slot *slot)
+static void look(certreg_queue *q, cr_slot *slot)
 {
     cr_entry *e = slot->entry;
     cr_set *s = &e->set;
@@ -504,7 +492,7 @@ void cr_set_give_up(certreg_queue *q, cr_entry *e, certreg_status why)
         if (slot->node.number) continue;
         const cr_call call = {.questions = q->asked,
                               .count = e->count,
-                              .share = cr_set_ask(q, slot),
+                              .share = ask(q, slot),
                               .total_samples = e->samples};
         cr_record_truncate(q->w.record, samples_without_gap(q->w.record));
         q->answers->struct_size = sizeof *q->answers;
@@ -538,3 +526,54 @@ certreg_alternative_result cr_set_result(const cr_entry *e, size_t number, size_
         .radius = number == s->given.watch ? s->watched[question] : NAN,
         .samples = number <= s->failed ? m->samples : 0};
 }
+
+/* ======== A step of one record. */
+static size_t count_missing(cr_view *v, size_t goal)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < goal; i++) missing += !cr_view_has(v, i);
+    return missing;
+}
+
+/* Takes the answers about an input without alternatives. */
+static void take_answers(certreg_queue *q, cr_slot *slot, certreg_status status)
+{
+    cr_entry *e = slot->entry;
+    memcpy(e->certificates, q->answers, e->count * sizeof *q->answers);
+    e->error = *q->w.why;
+    e->error.status = status;
+    e->pilot = q->w.record->pilot;
+    cr_queue_decide(q, e);
+}
+
+void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
+{
+    cr_entry *e = slot->entry;
+    const int in_set = e->set.given.count > 0;
+    cr_call call = {.total_samples = e->samples,
+                    .questions = e->questions,
+                    .count = e->count,
+                    .share = 1,
+                    .inverse = e->at_radius > 0,
+                    .at_radius = e->at_radius};
+    cr_queue_mount(q, slot);
+    const double start = cr_deadline_now(q->w.record->deadline);
+    if (in_set) {
+        call.share = ask(q, slot);
+        call.questions = q->asked;
+        if (slot->node.number) call.total_samples = q->w.record->plan.max_samples;
+    }
+    q->answers->struct_size = sizeof *q->answers;
+    const certreg_status status =
+        cr_certify_step(&q->w, &call, sampled, &slot->goal, q->answers);
+    cr_queue_learn(&q->slowest_answer, cr_deadline_now(q->w.record->deadline) - start);
+    slot->missing = count_missing(q->w.record, slot->goal);
+    if (slot->goal && slot->missing) {
+        if (in_set) look(q, slot);
+        return;
+    }
+    if (!slot->goal && (!status || !sampled)) cr_queue_keep_record(q, slot);
+    if (in_set) take(q, slot, status);
+    else take_answers(q, slot, status);
+}
+

@@ -10,15 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ======== Records: one of them is mounted, in the place of the estimator's. */
-static void mount(certreg_queue *q, cr_slot *slot)
-{
-    if (q->mounted == slot) return;
-    if (q->mounted) q->mounted->record = *q->w.record;
-    cr_estimator_mount(q->w.estimator, slot ? &slot->record : &q->home);
-    q->mounted = slot;
-}
-
+/* ======== Entering and leaving. */
 static certreg_status enter(certreg_queue *q)
 {
     if (!q) return CERTREG_E_INVALID;
@@ -29,157 +21,8 @@ static certreg_status enter(certreg_queue *q)
 /* At rest the estimator has its own record. */
 static certreg_status leave(certreg_queue *q, certreg_status status)
 {
-    mount(q, NULL);
+    cr_queue_exchange(q, NULL);
     return cr_estimator_leave(q->w.estimator, status);
-}
-
-void cr_queue_mount(certreg_queue *q, cr_slot *slot)
-{
-    mount(q, slot);
-    q->w.clock->expires_at = slot->entry->expires_at;
-}
-
-cr_slot *cr_queue_free_slot(certreg_queue *q)
-{
-    for (size_t i = 0; i < q->plan.capacity && q->open_count < q->plan.capacity; i++)
-        if (!q->slots[i].entry) return q->slots + i;
-    return NULL;
-}
-
-static size_t count_missing(cr_view *v, size_t goal)
-{
-    size_t missing = 0;
-    for (size_t i = 0; i < goal; i++) missing += !cr_view_has(v, i);
-    return missing;
-}
-
-certreg_status cr_queue_open(certreg_queue *q, cr_slot *slot, cr_entry *e,
-                             const certreg_alternative *node, const float *z)
-{
-    const size_t max_samples = q->home.plan.max_samples;
-    slot->entry = e;
-    mount(q, slot);
-    q->w.record->plan.max_samples = node->number ? e->set.main_samples : max_samples;
-    certreg_status status = cr_estimator_begin(q->w.estimator, z, e->sigma,
-                                               node->number ? cr_set_noise_id(e, node)
-                                                            : e->noise_id,
-                                               e->level);
-    if (!status && node->number && !e->set.needs_pilot) cr_record_set_pilot(q->w.record, 0);
-    q->w.record->pilot_is_frozen |= node->number && !e->set.needs_pilot;
-    if (!status && node->record)
-        status = cr_record_import(q->w.record, node->record, node->record_bytes, q->w.why);
-    if (status) {
-        slot->entry = NULL;
-        return status;
-    }
-    slot->node = *node;
-    slot->node.z = NULL;
-    slot->node.record = NULL;
-    slot->use = ++q->uses;
-    slot->goal = slot->next = slot->missing = 0;
-    q->open[q->open_count++] = slot;
-    return CERTREG_OK;
-}
-
-void cr_queue_close(certreg_queue *q, cr_slot *slot)
-{
-    size_t i = 0;
-    while (q->open[i] != slot) i++;
-    memmove(q->open + i, q->open + i + 1, (--q->open_count - i) * sizeof *q->open);
-    slot->entry = NULL;
-    slot->use = 0;
-}
-
-static void close_all(certreg_queue *q, const cr_entry *e)
-{
-    for (size_t i = q->open_count; i-- > 0;)
-        if (q->open[i]->entry == e) cr_queue_close(q, q->open[i]);
-}
-
-/* ======== Deciding: a step of one record, and the end of an entry. */
-void cr_queue_decide(certreg_queue *q, cr_entry *e)
-{
-    close_all(q, e);
-    e->decided = ++q->decisions;
-}
-
-void cr_queue_fail(certreg_queue *q, cr_entry *e, certreg_status status)
-{
-    certreg_certificate *c = e->certificates;
-    e->error = *q->w.why;
-    e->error.status = status;
-    c->struct_size = sizeof *c;
-    cr_certificate_write_empty(q->w.record, status, CERTREG_STOP_ALL, e->count, c);
-    for (size_t k = 0; k < e->count; k++) {
-        c[k].noise_id = e->noise_id;
-        c[k].sigma = e->sigma;
-    }
-    cr_queue_decide(q, e);
-}
-
-/* Passes the record of a slot to the caller. */
-static void keep(certreg_queue *q, const cr_slot *slot)
-{
-    if (!q->plan.keep) return;
-    size_t bytes = q->export_bytes;
-    const struct certreg_queue_row of = {.struct_size = sizeof of,
-                                         .number = slot->node.number,
-                                         .depth = slot->node.depth,
-                                         .path = slot->node.path,
-                                         .tag = slot->entry->tag,
-                                         .sample = q->w.record->sample_count};
-    if (cr_record_export(q->w.record, q->exported, &bytes, q->w.why)) return;
-    cr_estimator_begin_callback(q->w.estimator);
-    const int cancels = q->plan.keep(q->plan.keep_user, &of, q->exported, bytes);
-    cr_estimator_end_callback(q->w.estimator);
-    if (cancels) certreg_estimator_cancel(q->w.estimator);
-}
-
-/* Takes the answers about an input without alternatives. */
-static void take_answers(certreg_queue *q, cr_slot *slot, certreg_status status)
-{
-    cr_entry *e = slot->entry;
-    memcpy(e->certificates, q->answers, e->count * sizeof *q->answers);
-    e->error = *q->w.why;
-    e->error.status = status;
-    e->pilot = q->w.record->pilot;
-    cr_queue_decide(q, e);
-}
-
-static void learn(double *slowest, double seconds)
-{
-    *slowest = seconds > *slowest ? seconds : *slowest + (seconds - *slowest) / 16;
-}
-
-void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
-{
-    cr_entry *e = slot->entry;
-    const int in_set = e->set.given.count > 0;
-    cr_call call = {.total_samples = e->samples,
-                    .questions = e->questions,
-                    .count = e->count,
-                    .share = 1,
-                    .inverse = e->at_radius > 0,
-                    .at_radius = e->at_radius};
-    cr_queue_mount(q, slot);
-    const double start = cr_deadline_now(q->w.record->deadline);
-    if (in_set) {
-        call.share = cr_set_ask(q, slot);
-        call.questions = q->asked;
-        if (slot->node.number) call.total_samples = q->w.record->plan.max_samples;
-    }
-    q->answers->struct_size = sizeof *q->answers;
-    const certreg_status status =
-        cr_certify_step(&q->w, &call, sampled, &slot->goal, q->answers);
-    learn(&q->slowest_answer, cr_deadline_now(q->w.record->deadline) - start);
-    slot->missing = count_missing(q->w.record, slot->goal);
-    if (slot->goal && slot->missing) {
-        if (in_set) cr_set_look(q, slot);
-        return;
-    }
-    if (!slot->goal && (!status || !sampled)) keep(q, slot);
-    if (in_set) cr_set_take(q, slot, status);
-    else take_answers(q, slot, status);
 }
 
 /* ======== Adding inputs. */
@@ -497,7 +340,7 @@ static void collect(certreg_queue *q)
     for (size_t i = 0; i < q->plan.calls; i++) {
         cr_queue_call *c = q->calls + i;
         if (atomic_load(&c->state) != CR_CALL_BACK) continue;
-        learn(&q->slowest_call, cr_deadline_now(q->home.deadline) - c->begun);
+        cr_queue_learn(&q->slowest_call, cr_deadline_now(q->home.deadline) - c->begun);
         if (c->failed) fail_call(q, c, c->failed);
         else record_call(q, c, c->y);
         atomic_store(&c->state, CR_CALL_FREE);
@@ -630,7 +473,7 @@ static certreg_status call_model(certreg_queue *q, cr_queue_call *c)
 {
     const float *y;
     const certreg_status status = cr_estimator_call(q->w.estimator, c->used, c->row, &y);
-    learn(&q->slowest_call, cr_deadline_now(q->home.deadline) - c->begun);
+    cr_queue_learn(&q->slowest_call, cr_deadline_now(q->home.deadline) - c->begun);
     if (status == CERTREG_E_MODEL_FAILED && q->w.why->code) {
         if (!(q->plan.flags & CERTREG_QUEUE_SPLIT) || !split(c)) fail_call(q, c, q->w.why->code);
         return CERTREG_OK;
@@ -738,7 +581,7 @@ static certreg_status drop(certreg_queue *q, const uint64_t *tag)
     for (size_t i = 0; i < q->plan.capacity; i++) {
         cr_entry *e = q->entries + i;
         if (!e->is_open || (tag && e->tag != *tag)) continue;
-        close_all(q, e);
+        cr_queue_close_all(q, e);
         e->is_open = 0;
         dropped++;
     }

@@ -111,30 +111,39 @@ struct certreg_queue {
     double slowest_call, slowest_answer; /* seconds; 0: unknown */
 };
 
-/* ---- queue.c: entries and their slots */
-/* Mounts a slot's record. */
+/* ---- slots.c: records */
+/* Mounts a slot's record; NULL: the estimator's own. */
+void cr_queue_exchange(certreg_queue *, cr_slot *);
+/* Mounts the record of an open slot, with the deadline of its input. */
 void cr_queue_mount(certreg_queue *, cr_slot *);
+/* Returns a free slot, or NULL. */
+cr_slot *cr_queue_free_slot(certreg_queue *);
+/* Returns the number of noise ids from given.first_noise_id on; 0 without alternatives. */
+uint64_t cr_set_noise_ids(const certreg_alternatives *);
 /* Opens a record for a node of an entry: z and margin are the node's. */
 certreg_status cr_queue_open(certreg_queue *, cr_slot *, cr_entry *, const certreg_alternative *,
                              const float *z);
+/* Frees a slot, or all slots of an entry: rows that are out are ignored. */
+void cr_queue_close(certreg_queue *, cr_slot *);
+void cr_queue_close_all(certreg_queue *, const cr_entry *);
+/* Ends an entry with the certificates that it has, or with the queue's error. */
+void cr_queue_decide(certreg_queue *, cr_entry *);
+void cr_queue_fail(certreg_queue *, cr_entry *, certreg_status);
+/* Passes the mounted record to the caller. */
+void cr_queue_keep_record(certreg_queue *, const cr_slot *);
+
+/* Follows the slowest of some times at once, and forgets it slowly. */
+static inline void cr_queue_learn(double *slowest, double seconds)
+{
+    *slowest = seconds > *slowest ? seconds : *slowest + (seconds - *slowest) / 16;
+}
+
+/* ---- alternatives.c: a step of one record, and the nodes of an input with alternatives */
 /* Evaluates a slot whose samples are complete up to its goal, or whose sampling has ended with
  * `sampled`. */
 void cr_queue_step(certreg_queue *, cr_slot *, certreg_status sampled);
-/* Frees a slot: its rows that are out are ignored. */
-void cr_queue_close(certreg_queue *, cr_slot *);
-/* Ends an entry with the certificates that it has, and frees its slots. */
-void cr_queue_decide(certreg_queue *, cr_entry *);
-/* Ends an entry with the queue's error. */
-void cr_queue_fail(certreg_queue *, cr_entry *, certreg_status);
-cr_slot *cr_queue_free_slot(certreg_queue *);
-
-/* ---- alternatives.c: the nodes of an input with alternatives */
 /* Reads alternatives; INVALID if they cannot be certified, or not by this queue. */
 certreg_status cr_set_read(certreg_queue *, const certreg_alternatives *, cr_entry *);
-/* Returns the number of noise ids from given.first_noise_id on; 0 without alternatives. */
-uint64_t cr_set_noise_ids(const certreg_alternatives *);
-/* Returns the noise id of a node that is not the input itself. */
-uint64_t cr_set_noise_id(const cr_entry *, const certreg_alternative *node);
 /* Asks the callback for the record of the input itself. */
 certreg_status cr_set_itself(certreg_queue *, const cr_entry *, const float *z,
                              certreg_alternative *node);
@@ -144,12 +153,6 @@ void cr_set_begin(certreg_queue *, cr_slot *);
 void cr_set_fill(certreg_queue *, cr_entry *);
 /* Goes on after rows of a slot were recorded. */
 void cr_set_advance(certreg_queue *, cr_slot *);
-/* Writes the questions about a slot's node to queue.asked. Returns the divisor of alpha. */
-uint64_t cr_set_ask(certreg_queue *, const cr_slot *);
-/* Takes the estimate at the first look of a slot, which goes on. */
-void cr_set_look(certreg_queue *, cr_slot *);
-/* Takes the answers about a slot's node, or the failure of its samples. */
-void cr_set_take(certreg_queue *, cr_slot *, certreg_status);
 /* Ends a set early: it claims nothing. */
 void cr_set_give_up(certreg_queue *, cr_entry *, certreg_status why);
 /* Returns the number of leading alternatives that are all proved, if this is a claim. */
