@@ -423,7 +423,7 @@ static int changing_the_input(void *user, certreg_alternative *a)
     return 0;
 }
 
-TEST(a_callback_may_refuse_an_alternative_and_not_change_the_input)
+TEST(a_callback_may_refuse_but_not_change_the_input)
 {
     setting s = {.batch = 64, .capacity = 10, .q = QUESTION(.tolerance = 2), .write = refusing};
     const a_set set = set_of(0);
@@ -455,7 +455,8 @@ TEST(refused_sets_are_named)
     static const float z[D];
     static const double below = -1;
     static const uint64_t look = 100;
-    const certreg_target t = {.struct_size = sizeof t, .radius = 1, .look_count = 1, .looks = &look};
+    const certreg_target t = {
+        .struct_size = sizeof t, .radius = 1, .look_count = 1, .looks = &look};
     const setting s = {.batch = 64, .capacity = 10};
     const certreg_question q[2] = {QUESTION(.tolerance = 1), QUESTION(.tolerance = 1)};
     certreg_question other = q[0];

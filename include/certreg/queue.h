@@ -1,29 +1,28 @@
 /** @file queue.h
- * libcertreg: many inputs that share the calls of the model, and inputs with
- * alternatives.
+ * libcertreg: many inputs that share calls of a model, and inputs with alternatives.
  *
  *     certreg_queue_plan p = {.struct_size = sizeof p, .capacity = 64};
  *     if (certreg_queue_create(NULL, &model, &plan, &p, &why, &q)) ...   // once
  *     for (size_t next = 0, ended = 0; ended < count;) {
  *         for (int32_t full = 0; next < count && !full; next += !full)
- *             if (certreg_queue_add(q, input(next), &full)) ended++; // refused: see error
- *         if (certreg_queue_run(q)) ...                              // calls the model
+ *             if (certreg_queue_add(q, input(next), &full)) ended++;     // refused
+ *         if (certreg_queue_run(q)) ...                          // calls the model
  *         while (!certreg_queue_take(q, &result) && result.state) ended++;
  *     }
  *
  * A call of the model has rows of many inputs. An input that is decided makes room for
- * the next one, and an input whose outputs cannot be used fails alone. The certificate
- * of an input has the same bits as certreg_estimator_begin_level and certreg_certify
- * give it alone, by an estimator with the same model and plan, if the bits of an output
- * do not depend on other rows of its call or on its place there. (A deadline or a cancel
- * ends inputs at other numbers of samples.) An input is open from add to take or drop.
+ * the next one, and an input whose outputs cannot be used fails alone. Its certificate
+ * has the bits that certreg_estimator_begin_level and certreg_certify give it alone, by
+ * an estimator of the same model and plan, if the bits of an output do not depend on
+ * the other rows of its call or on its place there.
  *
  * The caller may run the model instead: certreg_queue_next and _give take the place of
- * _run. Several calls may be out at a time, and come back in any order.
+ * _run, with several calls out at a time, which come back in any order.
  *
- * examples/queue.c and examples/alternatives.c are complete programs. The rules of
- * certreg.h for structs, threads, memory and numbers apply here too: one thread at a
- * time, except for certreg_queue_give and _cancel; after create no function allocates.
+ * An input is open from add to take or drop. The rules of certreg.h for structs,
+ * threads, memory and numbers apply; _give and _cancel may run on any thread. What the
+ * caller chooses by outputs (alternatives, a target, whom to drop, when to cancel, whom
+ * to add again) is a choice by the outputs: use new noise ids, and divide alpha.
  */
 #ifndef CERTREG_QUEUE_H
 #define CERTREG_QUEUE_H
@@ -35,237 +34,212 @@
 extern "C" {
 #endif
 
-/** Inputs that wait for outputs of one model, or for certreg_queue_take. */
+/** Open inputs of one model. */
 typedef struct certreg_queue certreg_queue;
 
-/* ==== rows ======================================================================= */
-
-/** The origin of a row of a call: a noisy copy of an input, or of an alternative. */
+/** The origin of a row, or of a record. */
 struct certreg_queue_row {
-    uint32_t struct_size; /* the distance of two elements of an array */
-    /* The alternative, and the part of it; 0 for the input itself */
-    uint32_t number, depth, path;
-    uint64_t tag;    /* of the input */
-    uint64_t sample; /* of its record */
+    uint32_t struct_size;         /* the distance of two elements of an array */
+    uint32_t number, depth, path; /* of the alternative; all 0: the input itself */
+    uint64_t tag;                 /* of the input */
+    uint64_t sample;              /* of its record; of a record: their number */
 };
 
-/* ==== alternatives =============================================================== */
+/* ==== alternatives (theory 1.11) ================================================= */
 
 /** An alternative: a changed input with a record of its own. Number 0 is the input
- *  itself. `depth` and `path` name a part of an alternative that is halved: depth 0 is
- *  all of it, and the halves of a part with path p have the paths 2p and 2p + 1. */
+ *  itself. Depth 0 is all of an alternative; the halves of a part with path p have the
+ *  paths 2p and 2p + 1 at the next depth. */
 typedef struct certreg_alternative {
-    uint32_t struct_size;
-    uint32_t number, depth, path;
-    /* How often this alternative may be halved. On entry `halvings` of the set; the
-     * callback may lower it for depth 0, and then divides alpha less often. */
-    uint32_t halvings;
+    uint32_t struct_size, number, depth, path;
+    uint32_t halvings; /* how often it is halved; a callback may lower it at depth 0 */
     uint32_t reserved; /* 0 */
     uint64_t tag;      /* of the input */
     float *z; /* inputs numbers, the input itself on entry: write the changed input */
     /* 0 on entry. Write the distance >= 0 of z from the farthest input that it stands
-     * for, in the norm of the radius, rounded up (theory 1.11, h). Only numbers of
-     * features with noise may differ between these inputs. */
+     * for, in the norm of the radius, rounded up. These inputs may differ in features
+     * with noise only. The halves of a part stand for all that the part stands for. */
     double margin;
     /* NULL on entry. To resume, write the address of bytes that plan.keep received for
-     * this alternative, valid until the function of the queue returns. */
+     * the same alternative of the same set, valid until the queue's function returns */
     const void *record;
     size_t record_bytes;
 } certreg_alternative;
 
-/** Writes z, margin and, if wanted, record of an alternative. It must write the same for
- *  the same alternative, must not depend on outputs of the model, and must not call
- *  functions on the queue. It runs within certreg_queue_add, _run, _next and _take.
- *  @return 0; any other value fails the input with CERTREG_E_INVALID and error.code */
+/** Writes z, margin and, if wanted, record: the same for the same alternative, whatever
+ *  the model returned. It runs within add, run, next and take, and must not call the
+ *  queue. A result other than 0 fails the input with CERTREG_E_INVALID, error.code. */
 typedef int (*certreg_alternative_write)(void *user, certreg_alternative *);
 
-/** The alternatives of an input. The certificate of a question is then about the input
- *  and all of them: its radius holds around each, at the alpha of one certificate; its
- *  prediction is the input's, its samples are those of all records. Nothing is claimed
- *  unless all are proved. `z`, `margins` and `user` stay the caller's, and must not
- *  change until the result is taken or the input dropped.
- *  For CERTREG_CENTER_PREDICTION and the methods FINITE, ANYTIME and ASYMPTOTIC, without
- *  output bounds. With a target there is one question, without looks.
- *  @par Source theory 1.11 */
+/** The alternatives of an input. A certificate is then about the input and all of them:
+ *  its radius holds around each, at the alpha of one certificate; prediction and
+ *  tolerance are the input's, from its pilot or given; its samples are those of all
+ *  records. Nothing is claimed unless all are proved. certreg_move_certificate keeps
+ *  the ball around the input alone. Only for CERTREG_CENTER_PREDICTION and the methods
+ *  FINITE, ANYTIME and ASYMPTOTIC; with a target one question, without looks. z,
+ *  margins and user stay the caller's, unchanged until the input is not open. */
 typedef struct certreg_alternatives {
     uint32_t struct_size;
-    uint32_t count; /* beside the input itself, at least 1 */
-    /* Either: count*inputs numbers, and count numbers >= 0, or NULL for margins 0 */
-    const float *z;
-    const double *margins;
-    /* or a callback that writes them: z is NULL */
-    certreg_alternative_write write;
-    void *user; /* passed to write */
-    /* Alternative `number` at depth and path has the noise id first_noise_id + n, with
-     * n = ((count + 1) << depth) - (count + 1) + (number << depth) + path. No other
-     * record may use an id from first_noise_id to first_noise_id + ((count + 1) <<
-     * (halvings + 1)) at this level; the input itself has its own. */
+    uint32_t count;        /* beside the input itself, at least 1 */
+    const float *z;        /* either count*inputs numbers, */
+    const double *margins; /* and count numbers >= 0, or NULL: all 0; */
+    certreg_alternative_write write; /* or a callback, which is passed `user` */
+    void *user;
+    /* Alternative `number` at depth and path has the noise id first_noise_id + n, n =
+     * ((count + 1) << depth) - (count + 1) + (number << depth) + path. All ids below
+     * first_noise_id + ((count + 1) << (halvings + 1)) are taken at this level; they
+     * must be new, also after the input has ended. */
     uint64_t first_noise_id;
     /* With a target and `write`: a part that is not proved is halved, up to so many
-     * times, at most 12, and each half has to be proved. Alpha is divided: 1/2, 1/4 and
-     * so on by depth. Otherwise 0. */
+     * times, at most 12. Alpha is divided by depth: 1/2, 1/4, ..., and the last again. */
     uint32_t halvings;
-    /* The alternative whose own radius is reported, for its own sake. It has to be named
-     * before sampling: the longest of several radii is a choice. 0: the input itself. */
+    /* The alternative whose own radius is reported, named before sampling: the longest
+     * of several is a choice. It is no way out of a set that fails: certificate and own
+     * radius hold together with probability 1 - 2 alpha. 0: the input itself */
     uint32_t watch;
-    /* 1: after an alternative has failed, every other one still takes the samples of its
-     * first look, for its estimate. 0: what comes after it takes no more samples. */
+    /* 1: after one has failed, every other one still takes its first look, for its
+     * estimate; 0: what comes after it takes no more samples */
     uint32_t estimate_all;
     uint32_t reserved; /* 0 */
 } certreg_alternatives;
 
 enum certreg_alternative_state {
-    CERTREG_ALTERNATIVE_UNDECIDED = 0, /* since one before it has failed */
-    CERTREG_ALTERNATIVE_PROVED = 1,
-    CERTREG_ALTERNATIVE_FAILED = 2 /* its own radius or target is not proved */
+    CERTREG_ALTERNATIVE_UNDECIDED = 0, /* one before it has failed */
+    CERTREG_ALTERNATIVE_PASSED = 1,
+    CERTREG_ALTERNATIVE_FAILED = 2 /* the target, or a radius beyond its margin, is not
+                                      proved */
 };
 
-/** What was seen of one alternative and one question. Only the certificate is proved:
- *  to choose alternatives by these results is to choose by the outputs. */
+/** What was seen of an alternative, for one question. */
 typedef struct certreg_alternative_result {
     uint32_t struct_size;
     int32_t state; /* CERTREG_ALTERNATIVE_... */
-    /* The statistic of its noisy samples at its first look, or of all without a target:
-     * no guarantee. NaN: none, or a vector. */
+    /* The statistic of its noisy samples at its first look, of all without a target: no
+     * guarantee. NaN: none, or a vector */
     double estimate;
-    double radius; /* of alternative `watch`, at alpha for itself; of any other NaN */
-    uint64_t samples; /* in its record, or in the records of its parts */
+    double radius;    /* of `watch`: what its margin leaves, at its alpha; else NaN */
+    uint64_t samples; /* of its records */
 } certreg_alternative_result;
 
 /* ==== inputs and results ========================================================= */
 
-/** An input with its questions. certreg_queue_add copies the struct, z, the questions,
- *  and their targets, serving, looks and predictions. */
+/** An input with its questions. certreg_queue_add copies it, with z, the questions,
+ *  their targets, looks, serving and predictions. */
 typedef struct certreg_queue_input {
     uint32_t struct_size;
     int32_t reserved; /* 0 */
-    uint64_t tag;     /* the caller's name of the input, which comes back */
+    uint64_t tag;     /* the caller's name of the input */
     const float *z;   /* as for certreg_estimator_begin_level, like the next three */
     double sigma;
-    uint64_t noise_id, level;
-    /* As total_samples of certreg_certify; 0: plan.max_samples. With alternatives each
-     * of them has as many samples as the input has beyond its pilot. */
+    uint64_t noise_id, level; /* unlike certreg_certify_sigmas, alpha is not divided */
+    /* total_samples of certreg_certify; 0: plan.max_samples. Each alternative has as
+     * many samples as the input has beyond its pilot. */
     size_t samples;
     const certreg_question *questions;
-    size_t count; /* of questions */
-    double at_radius; /* > 0: output bounds at this radius, as certreg_output_bounds */
-    const certreg_alternatives *alternatives; /* NULL: none; not with at_radius */
-    /* Seconds from now; 0: no deadline. Before each call of the model the time of the
-     * slowest call and of the answers of open inputs has to be left: otherwise the
-     * input answers from the first samples without a gap, with `stop`
-     * CERTREG_STOP_DEADLINE. With alternatives it then claims nothing. Without _run the
-     * caller has to call certreg_queue_next in time. */
+    size_t count;     /* of questions */
+    double at_radius; /* > 0: output bounds there, as certreg_output_bounds; without
+                         alternatives */
+    const certreg_alternatives *alternatives; /* NULL: none */
+    /* Seconds from now; 0: no deadline. If they do not suffice for one more call of the
+     * model and the answers of all open inputs, as slow as the slowest so far, the input
+     * answers from the first samples without a gap, with `stop` CERTREG_STOP_DEADLINE.
+     * With alternatives it then claims nothing. */
     double seconds;
-    /* To resume: bytes of certreg_estimator_export or plan.keep, valid during add; only
-     * missing samples become rows. NULL: none. */
+    /* To resume: bytes of plan.keep or certreg_estimator_export; NULL: none */
     const void *record;
     size_t record_bytes;
 } certreg_queue_input;
 
-/** The result of an input. Set struct_size, the arrays and their rooms; everything else
- *  is written, and arrays only if state is 1. */
+/** The result of an input. Set struct_size, arrays and rooms; the rest is written. */
 typedef struct certreg_queue_result {
     uint32_t struct_size;
-    int32_t state; /* 1: a result; 0: none is ready */
+    int32_t state; /* 1: a result; 0: none is ready, and no array is written */
     uint64_t tag;
-    /* Of this input: as certreg_certify, or CERTREG_E_INVALID if an alternative was
-     * refused or the prediction gives no tolerance */
-    certreg_status status;
+    certreg_status status; /* as certreg_certify; CERTREG_E_INVALID also if `write`
+                              failed or the prediction gives no tolerance */
     int32_t reserved;
     certreg_error *error; /* NULL, or receives the reason for `status` */
     uint64_t seed, pilot; /* of the noise; samples of the input's pilot */
-    size_t room, count;   /* elements of the next two; the number of questions */
+    size_t room, count;   /* elements of the next two; number of questions */
     certreg_certificate *certificates; /* one for each question */
-    /* NULL, or for each question: the alternative that limits the radius, or failed */
-    uint32_t *limiting;
-    size_t alternative_room;  /* elements of `alternatives` */
-    size_t alternative_count; /* (count of alternatives + 1)*count; 0: none were given */
-    certreg_alternative_result *alternatives; /* number*count + question; NULL: unwanted */
-    /* Alternatives before the first that failed, the input included. With a target the
-     * claim of the question holds for these together, at the target (theory 1.11, k). */
+    uint32_t *limiting; /* NULL, or for each question: the alternative that limits the
+                           radius, or has failed */
+    size_t alternative_room, alternative_count; /* elements of alternatives; 0 or (count
+                           of alternatives + 1)*count */
+    certreg_alternative_result *alternatives; /* number*count + question; or NULL */
+    /* The leading alternatives that all passed, the input included. With a target it
+     * holds around these, at alpha. Without a target 0 unless all passed. */
     uint64_t proved;
 } certreg_queue_result;
 
 /* ==== the queue ================================================================== */
 
 enum certreg_queue_flag {
-    /* If a shared call fails, certreg_queue_run calls the model once more for each of
-     * its inputs alone, and the inputs that fail alone fail. This is a second try:
-     * only for models whose failures are a function of the row. Without the flag all
-     * inputs of the call fail. */
+    /* After a shared call has failed, certreg_queue_run calls the model once more for
+     * each of its inputs alone, and those that fail alone fail; without this flag all
+     * fail. A second try: only for models whose failures are a function of the row. */
     CERTREG_QUEUE_SPLIT = 1
 };
 
-/** Receives a record when it is decided, also by a deadline or a cancel: the bytes of
- *  certreg_estimator_export, which contain the seed. Records of inputs that fail or are
- *  dropped, and of alternatives behind one that failed, are not kept. It must not call
- *  functions on the queue. A result other than 0 cancels the queue.
- *  @param of  the record; `sample` is the number of its samples */
+/** Receives a record that is decided, also by a deadline or cancel: the bytes of
+ *  certreg_estimator_export, which have the seed. It must not call the queue. A result
+ *  other than 0 cancels the queue. */
 typedef int (*certreg_queue_keep)(
     void *user, const struct certreg_queue_row *of, const void *record, size_t bytes);
 
-/** Settings that determine the memory of a queue, beside those of certreg_plan.
- *  plan.progress must be NULL, and the flags CERTREG_PLAN_PAIRS and _DEPLOYED are
- *  refused. */
+/** Settings that determine the memory of a queue, beside certreg_plan, which has no
+ *  progress here and none of the flags CERTREG_PLAN_PAIRS and _DEPLOYED. */
 typedef struct certreg_queue_plan {
     uint32_t struct_size;
     uint32_t flags; /* CERTREG_QUEUE_... */
-    /* Inputs that may be open at a time, 1 to 65,536, and as many records, of inputs and
-     * alternatives. A set of more alternatives takes all records that are free. Too few
-     * leave calls partly empty (call.used): with targets take calls*batch/6. */
+    /* Inputs that may be open, 1 to 65,536, and records, of inputs and alternatives. A
+     * set of more alternatives takes all that are free. With few, calls are partly
+     * empty (used_count): with targets take calls*batch/6. */
     size_t capacity;
-    size_t calls;        /* calls that may be out at a time, 1 to 16; 0: 1 */
-    size_t questions;    /* most questions of an input, at most 1,024; 0: 1 */
-    size_t sets;         /* inputs with alternatives that may be open at a time */
-    size_t alternatives; /* most of them for an input, at most 65,535; 0: none */
-    certreg_queue_keep keep; /* NULL: records are dropped */
+    size_t calls;        /* that may be out at a time, 1 to 16; 0: 1 */
+    size_t questions;    /* most of an input, at most 1,024; 0: 1 */
+    size_t sets;         /* inputs with alternatives that may be open */
+    size_t alternatives; /* most of an input, at most 65,535; 0: none */
+    certreg_queue_keep keep; /* NULL: records are dropped; else with keep_user */
     void *keep_user;
 } certreg_queue_plan;
 
 /** Computes the memory of a queue: that of an estimator, and about
- *  capacity*(4*max_samples*outputs + 8*inputs + questions*(1.5 KiB + 8*outputs) + 1 KiB)
- *  + calls*batch*(4*inputs + 4*columns + 48) + sets*((alternatives + 1)*(8*questions +
- *  16) + 4*inputs + questions*(400 + 8*outputs)).
- *  @param bytes, device_bytes, why  as for certreg_estimator_size
- *  @return as certreg_queue_create  @since 0.3 */
+ *  capacity*(4*max_samples*outputs + 8*inputs + questions*(1536 + 8*outputs) + 1024)
+ *  + calls*batch*(4*inputs + 4*columns + 48) + sets*((alternatives + 1)*(8*questions
+ *  + 16) + 4*inputs + questions*(400 + 8*outputs)), and with keep a record.
+ *  @return as certreg_queue_create; the sizes are 0 after a failure  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_size(
     certreg_backend *, const certreg_model *, const certreg_plan *,
     const certreg_queue_plan *, certreg_error *why, size_t *bytes,
     size_t *device_bytes);
 
-/** Makes a queue.
- *  @param backend, model, plan, why, out  as for certreg_estimator_create; plan.memory
- *         has certreg_queue_size bytes
- *  @return as certreg_estimator_create  @since 0.3
+/** Makes a queue, which allocates nothing later. plan.memory has certreg_queue_size
+ *  bytes.  @return as certreg_estimator_create  @since 0.3
  *  @par Memory as certreg_estimator_create */
 CERTREG_API certreg_status certreg_queue_create(
-    certreg_backend *backend, const certreg_model *, const certreg_plan *,
+    certreg_backend *, const certreg_model *, const certreg_plan *,
     const certreg_queue_plan *, certreg_error *why, certreg_queue **out);
 
-/** Destroys a queue; NULL is allowed. No certreg_queue_give may be running, and nothing
- *  may still read the rows of its calls. The caller keeps plan.memory. */
+/** Destroys a queue; NULL is allowed. No give may be running, and nothing may still
+ *  read rows of its calls.  @since 0.3 */
 CERTREG_API void certreg_queue_destroy(certreg_queue *);
 
 /** Adds an input.
- *  @param full  1: the queue is full, and nothing was added: compute rows, or take a
- *               result first. 0: it was added, or refused
- *  @return CERTREG_OK if it was added or the queue is full. Refused, and nothing
- *          changes: CERTREG_E_INVALID, as certreg_estimator_begin_level; for
- *          alternatives, or numbers of questions, that cannot be certified or that the
- *          queue is not made for; for a tag that is open, or noise of an open input.
- *          CERTREG_E_TOO_MANY (plan.max_samples); CERTREG_E_CORRUPT, CERTREG_E_MISMATCH
- *          (the record); CERTREG_E_BUSY  @since 0.3 */
+ *  @param full  1: the queue is full, nothing was added: compute rows, or take a result
+ *  @return CERTREG_OK: added, or full. Refused, and nothing changes: CERTREG_E_INVALID,
+ *          as certreg_estimator_begin_level, and for a tag, noise or sizes that the
+ *          error names; CERTREG_E_TOO_MANY (plan.max_samples); CERTREG_E_CORRUPT,
+ *          CERTREG_E_MISMATCH (record); CERTREG_E_BUSY  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_add(
     certreg_queue *, const certreg_queue_input *, int32_t *full);
 
-/** Calls the model until a result is ready, or nothing is left to compute. A call has
- *  model.batch rows; batch->first is 0, the first batch->used_count rows are used, and
- *  batch->row has their origins.
+/** Calls the model until a result is ready, or nothing is left to compute. In a call
+ *  the first used_count rows are used; batch->first is 0, batch->row has the origins.
  *  @return CERTREG_OK, also if inputs fail; CERTREG_E_MODEL_FAILED if the model wrote
- *          beyond its outputs: all open inputs then have this result;
- *          CERTREG_E_WRONG_STATE (no model.eval; a call of certreg_queue_next is out);
- *          CERTREG_E_DEVICE_FAILED: then only _take and _destroy are of use;
- *          CERTREG_E_BUSY  @since 0.3 */
+ *          beyond its outputs: all open inputs fail; CERTREG_E_WRONG_STATE (no
+ *          model.eval; a call of next is out); CERTREG_E_DEVICE_FAILED: then only take
+ *          and destroy are of use; CERTREG_E_BUSY  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_run(certreg_queue *);
 
 enum certreg_queue_call_state {
@@ -281,55 +255,49 @@ typedef struct certreg_queue_call {
     int32_t state;   /* CERTREG_CALL_... */
     uint64_t ticket; /* the name of the call for certreg_queue_give, never used again */
     size_t rows;     /* model.batch */
-    /* The first rows are needed; the rest are further noisy copies of the last input, so
-     * that all calls have the same shape. */
-    size_t used;
-    const float *x; /* rows*inputs, aligned and complete as of certreg_batch */
+    size_t used;     /* the first rows are needed; the rest are further noisy copies of
+                        the last input, so that all calls have one shape */
+    const float *x;  /* rows*inputs, as in certreg_batch, like stream */
     const struct certreg_queue_row *row; /* used elements */
-    void *stream;   /* as in certreg_batch */
+    void *stream;
 } certreg_queue_call;
 
-/** Draws the next rows, of the oldest inputs first. x and row stay as they are until the
- *  outputs are given, whatever happens to the inputs.
+/** Draws the next rows, of the oldest inputs first. x and row stay until the outputs
+ *  are given, whatever happens to the inputs.
  *  @param least  with fewer rows, and a call out, the state is CERTREG_CALL_WAIT
  *  @return CERTREG_OK; CERTREG_E_DEVICE_FAILED; CERTREG_E_BUSY  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_next(
     certreg_queue *, size_t least, certreg_queue_call *);
 
-/** Gives the outputs of a call, in any order of calls, or reports that it failed: then
- *  its inputs fail with CERTREG_E_MODEL_FAILED. Outputs of inputs that have ended are
- *  dropped. The next certreg_queue_next, _run or _take evaluates them.
- *  @param y       used*columns floats, copied: in host memory, or with a CUDA backend on
- *                 its device, as for certreg_estimator_record. Not read if failed
+/** Gives the outputs of a call, in any order of calls, or reports that it failed: its
+ *  inputs then fail with CERTREG_E_MODEL_FAILED. The next function evaluates them.
+ *  @param y       used*columns floats, copied; with CUDA of host or device, as for
+ *                 certreg_estimator_record. Not read if failed
  *  @param failed  0, or a number for error.code
  *  @param why     receives the error, or NULL; certreg_queue_error does not have it
  *  @return CERTREG_OK; CERTREG_E_INVALID: no such call is out, or y is NULL
- *  @par Threads any, also during a call on the queue; with y on a device only the thread
- *       of the other functions  @since 0.3 */
+ *  @par Threads any, also during a call on the queue; with a CUDA backend only the
+ *       thread of the other functions  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_give(
     certreg_queue *, uint64_t ticket, const float *y, int32_t failed,
     certreg_error *why);
 
 /** Takes a result, in the order in which inputs are decided.
- *  @return CERTREG_OK, also for an input that failed (result.status) and if none is
- *          ready; CERTREG_E_SMALL_MEMORY: the result stays, and count and
- *          alternative_count have the numbers that it needs; CERTREG_E_INVALID;
- *          CERTREG_E_BUSY  @since 0.3 */
+ *  @return CERTREG_OK, also if the input failed (result.status) or none is ready;
+ *          CERTREG_E_SMALL_MEMORY: the result stays, count and alternative_count have
+ *          what it needs; CERTREG_E_INVALID; CERTREG_E_BUSY  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_take(certreg_queue *, certreg_queue_result *);
 
-/** Drops an open input without a result.
- *  @param tag  NULL: all inputs
- *  @return CERTREG_OK; CERTREG_E_INVALID: no open input has this tag; CERTREG_E_BUSY
- *  @since 0.3 */
+/** Drops an open input without a result. @param tag  NULL: all
+ *  @return CERTREG_OK; CERTREG_E_INVALID: there is none; CERTREG_E_BUSY  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_drop(certreg_queue *, const uint64_t *tag);
 
-/** Makes the inputs that are open at the running or next _run, _next or _take answer
- *  from the samples that they have, as at a deadline, with `stop`
- *  CERTREG_STOP_CANCELLED. NULL is allowed.
+/** Makes the inputs that are open at the running or next run, next or take answer as at
+ *  a deadline, with `stop` CERTREG_STOP_CANCELLED. NULL is allowed.
  *  @par Threads any, and signal handlers  @since 0.3 */
 CERTREG_API void certreg_queue_cancel(certreg_queue *);
 
-/** Returns the error of the last call on this queue, valid until the next call.
+/** Returns the error of the last call on this queue, valid until the next.
  *  @since 0.3 */
 CERTREG_API const certreg_error *certreg_queue_error(const certreg_queue *);
 

@@ -112,10 +112,10 @@ void cr_certificate_join(cr_view *v, const cr_joined *j, certreg_certificate *c)
     c->outcome = !(j->left > 0)                ? CERTREG_OUTCOME_ABSTAINED
                  : j->left == limiting->radius ? limiting->outcome
                                                : CERTREG_OUTCOME_CERTIFIED;
-    c->reason = j->left > 0 ? CERTREG_REASON_NONE
-                : j->moved  ? CERTREG_REASON_ALTERNATIVE
-                : limiting->reason != CERTREG_REASON_NONE ? limiting->reason
-                                                          : CERTREG_REASON_MOVED;
+    c->reason = limiting->reason;
+    if (j->left > 0) c->reason = CERTREG_REASON_NONE;
+    else if (j->moved) c->reason = CERTREG_REASON_ALTERNATIVE;
+    else if (!c->reason) c->reason = CERTREG_REASON_MOVED;
     c->limiting_side = j->left > 0 ? limiting->limiting_side : 0;
     c->constraints = limiting->constraints;
     c->output_lo = j->left > 0 ? limiting->output_lo : -INFINITY;

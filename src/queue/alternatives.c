@@ -367,7 +367,7 @@ static void fail_member(certreg_queue *q, cr_entry *e, uint32_t number)
     s->members[number].state = CERTREG_ALTERNATIVE_FAILED;
     s->unproved = 0;
     for (uint32_t i = 0; i < number; i++)
-        s->unproved += s->members[i].state != CERTREG_ALTERNATIVE_PROVED;
+        s->unproved += s->members[i].state != CERTREG_ALTERNATIVE_PASSED;
     for (size_t k = 0; k < e->count; k++) {
         s->least[k] = 0;
         s->limiting[k] = number;
@@ -433,7 +433,7 @@ static int take_proof(certreg_queue *q, cr_slot *slot)
     }
     if (proves && next_part(m)) return 1;
     if (proves) {
-        m->state = CERTREG_ALTERNATIVE_PROVED;
+        m->state = CERTREG_ALTERNATIVE_PASSED;
         s->unproved--;
     } else fail_member(q, e, number);
     return 0;

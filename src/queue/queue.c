@@ -415,7 +415,9 @@ static certreg_status next(certreg_queue *q, size_t least, certreg_queue_call *o
     advance(q);
     cr_queue_call *c = call_in_state(q, CR_CALL_FREE);
     const int is_out = any_out(q);
-    out->state = is_out ? CERTREG_CALL_WAIT : any_decided(q) ? CERTREG_CALL_TAKE : CERTREG_CALL_IDLE;
+    out->state = is_out           ? CERTREG_CALL_WAIT
+                 : any_decided(q) ? CERTREG_CALL_TAKE
+                                  : CERTREG_CALL_IDLE;
     if (!c || (is_out && least && rows_waiting(q) < least)) return CERTREG_OK;
     const certreg_status status = draw_call(q, c);
     if (status) fail_open(q, status);
