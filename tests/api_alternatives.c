@@ -284,7 +284,7 @@ static int halve(void *user, certreg_alternative *a)
     return 0;
 }
 
-static int keep_record(void *user, const struct certreg_queue_row *of, const void *record,
+static int keep_record(void *user, const certreg_queue_row *of, const void *record,
                        size_t bytes)
 {
     family *f = user;

@@ -91,7 +91,7 @@ typedef struct certreg_alternatives {
      * must be new, also after the input has ended. */
     uint64_t first_noise_id;
     /* With a target and `write`: a part that is not proved is halved, up to so many
-     * times, at most 12. Alpha is divided by depth: 1/2, 1/4, ..., and the last again. */
+     * times, at most 12. Alpha is divided by depth: 1/2, 1/4, ..., the last twice. */
     uint32_t halvings;
     /* The alternative whose own radius is reported, named before sampling: the longest
      * of several is a choice. It is no way out of a set that fails: certificate and own
@@ -141,7 +141,7 @@ typedef struct certreg_queue_input {
                          alternatives */
     const certreg_alternatives *alternatives; /* NULL: none */
     /* Seconds from now; 0: no deadline. If they do not suffice for one more call of the
-     * model and the answers of all open inputs, as slow as the slowest so far, the input
+     * model and the answers of all open inputs, as slow as the slowest so far, it
      * answers from the first samples without a gap, with `stop` CERTREG_STOP_DEADLINE.
      * With alternatives it then claims nothing. */
     double seconds;
@@ -185,7 +185,7 @@ enum certreg_queue_flag {
  *  certreg_estimator_export, which have the seed. It must not call the queue. A result
  *  other than 0 cancels the queue. */
 typedef int (*certreg_queue_keep)(
-    void *user, const struct certreg_queue_row *of, const void *record, size_t bytes);
+    void *user, const certreg_queue_row *of, const void *record, size_t bytes);
 
 /** Settings that determine the memory of a queue, beside certreg_plan, which has no
  *  progress here and none of the flags CERTREG_PLAN_PAIRS and _DEPLOYED. */
@@ -258,7 +258,7 @@ typedef struct certreg_queue_call {
     size_t used;     /* the first rows are needed; the rest are further noisy copies of
                         the last input, so that all calls have one shape */
     const float *x;  /* rows*inputs, as in certreg_batch, like stream */
-    const struct certreg_queue_row *row; /* used elements */
+    const certreg_queue_row *row; /* used elements */
     void *stream;
 } certreg_queue_call;
 

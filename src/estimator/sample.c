@@ -601,7 +601,7 @@ float *cr_estimator_rows(certreg_estimator *e)
 }
 
 certreg_status cr_estimator_call(certreg_estimator *e, size_t used,
-                                 const struct certreg_queue_row *row, const float **y)
+                                 const certreg_queue_row *row, const float **y)
 {
     const certreg_batch b = {.rows = e->record.model.batch, .used_count = used, .row = row};
     const certreg_status status = cr_estimator_clear_outputs(e);

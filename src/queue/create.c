@@ -45,7 +45,7 @@ static void lay_out_calls(cr_arena *host, cr_arena *device, certreg_queue *q, co
         float *x = NULL; /* the first call has the rows of the estimator */
         if (i) x = cr_arena_alloc(device, cr_arena_product(rows, like->model.inputs), sizeof *x);
         float *y = cr_arena_alloc(host, cr_arena_product(rows, like->columns), sizeof *y);
-        struct certreg_queue_row *row = cr_arena_alloc(host, rows, sizeof *row);
+        certreg_queue_row *row = cr_arena_alloc(host, rows, sizeof *row);
         cr_origin *origin = cr_arena_alloc(host, rows, sizeof *origin);
         if (q->calls) q->calls[i] = (cr_queue_call){.x = x, .y = y, .row = row, .origin = origin};
     }

@@ -219,7 +219,7 @@ static certreg_status draw(certreg_queue *q, cr_queue_call *c, cr_slot *slot, si
     for (size_t i = 0; i < count; i++) {
         c->origin[c->used + i] = (cr_origin){.slot = slot, .use = slot->use};
         c->row[c->used + i] =
-            (struct certreg_queue_row){.struct_size = sizeof *c->row,
+            (certreg_queue_row){.struct_size = sizeof *c->row,
                                        .number = slot->node.number,
                                        .depth = slot->node.depth,
                                        .path = slot->node.path,

@@ -85,7 +85,7 @@ typedef struct cr_queue_call {
     size_t used;
     double begun;    /* by the clock of the record */
     float *x, *y;
-    struct certreg_queue_row *row;
+    certreg_queue_row *row;
     cr_origin *origin;
 } cr_queue_call;
 

@@ -107,7 +107,7 @@ void cr_queue_keep_record(certreg_queue *q, const cr_slot *slot)
 {
     if (!q->plan.keep) return;
     size_t bytes = q->export_bytes;
-    const struct certreg_queue_row of = {.struct_size = sizeof of,
+    const certreg_queue_row of = {.struct_size = sizeof of,
                                          .number = slot->node.number,
                                          .depth = slot->node.depth,
                                          .path = slot->node.path,
