@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* feenableexcept, RTLD_NEXT */
 #endif
 #include <certreg/interval.h>
+#include <certreg/queue.h>
 #include <certreg/worst_function.h>
 #include "support/attack_kit.h"
 #include "support/counting_malloc.h"
@@ -277,6 +278,47 @@ static void attack_all(certreg_estimator *e, const float *z)
     certreg_attack_destroy(a);
 }
 
+static int write_alternative(void *user, certreg_alternative *a)
+{
+    (void)user;
+    check_environment("write");
+    if (a->number) a->z[0] += 0.125f;
+    return 0;
+}
+
+static int keep_record(void *user, const certreg_queue_row *of, const void *record, size_t size)
+{
+    (void)user, (void)of, (void)record, (void)size;
+    check_environment("keep");
+    return 0;
+}
+
+static void queue_all(certreg_backend *backend, const certreg_model *m, certreg_plan p,
+                      const float *z)
+{
+    const certreg_queue_plan plan = {.struct_size = sizeof plan, .capacity = 3, .sets = 1,
+                                     .alternatives = 2, .keep = keep_record};
+    const certreg_alternatives set = {.struct_size = sizeof set, .count = 2,
+                                      .write = write_alternative, .first_noise_id = 100};
+    certreg_queue_input in = {.struct_size = sizeof in, .z = z, .sigma = 0.25,
+                              .questions = questions, .count = 1, .samples = SAMPLES};
+    certreg_queue_result r = {.struct_size = sizeof r, .room = 1};
+    certreg_certificate c = kit_certificate();
+    certreg_queue *q = NULL;
+    p.progress = NULL, r.certificates = &c;
+    MAKE(certreg_queue_create(backend, m, &p, &plan, NULL, &q));
+    for (int i = 0; i < 2; i++, in.tag++, in.noise_id++) {
+        in.alternatives = i ? &set : NULL;
+        CALL(certreg_queue_add(q, &in, NULL));
+    }
+    for (int done = 0; done < 2; done += r.state) {
+        CALL(certreg_queue_run(q));
+        CALL(certreg_queue_take(q, &r));
+        if (r.state) keep(&c, sizeof c);
+    }
+    certreg_queue_destroy(q);
+}
+
 static void predict_all(certreg_estimator *e, const float *z)
 {
     enum { POINTS = 12, ROOM = 2 * SAMPLES };
@@ -326,6 +368,7 @@ static void run_all(uint32_t constraints)
     certify_together(e, z, scale);
     predict_all(e, z);
     attack_all(e, z);
+    queue_all(backend, &m, p, z);
     CALL(certreg_estimator_draw(e, 5, 1, x));
     keep(x, sizeof x), keep(&size, sizeof size);
     certreg_estimator_destroy(e);

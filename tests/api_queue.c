@@ -353,6 +353,45 @@ TEST(dropped_inputs_leave_their_rows_behind)
     certreg_queue_destroy(q);
 }
 
+/* ---- who may call */
+static certreg_queue *calls_itself;
+
+static int calling_model(void *user, const certreg_batch *b)
+{
+    certreg_queue *q = calls_itself;
+    certreg_queue_call c = {.struct_size = sizeof c, .state = 7};
+    certreg_queue_result r = {.struct_size = sizeof r, .state = 7};
+    const certreg_queue_input in = {.struct_size = sizeof in};
+    int32_t full = 7;
+    ck_assert_int_eq(certreg_queue_add(q, &in, &full), CERTREG_E_BUSY);
+    ck_assert_int_eq(full, 0);
+    ck_assert_int_eq(certreg_queue_run(q), CERTREG_E_BUSY);
+    ck_assert_int_eq(certreg_queue_next(q, 0, &c), CERTREG_E_BUSY);
+    ck_assert_int_eq(c.state, 0);
+    ck_assert_int_eq(certreg_queue_take(q, &r), CERTREG_E_BUSY);
+    ck_assert_int_eq(r.state, 0);
+    ck_assert_int_eq(certreg_queue_drop(q, NULL), CERTREG_E_BUSY);
+    ck_assert_int_eq(certreg_queue_error(q)->status, CERTREG_E_BUSY);
+    return model(user, b);
+}
+
+TEST(calls_within_a_call_are_refused)
+{
+    const setting s = {.batch = 64, .capacity = 2, .q = {QUESTION(.tolerance = 1)},
+                       .questions = 1, .samples = 60};
+    static const float z[D];
+    certreg_queue *q = calls_itself = queue_of_eval(&s, 0, calling_model, NULL);
+    const certreg_queue_input in = queue_input(&s, 0, z);
+    ck_assert_int_eq(certreg_queue_add(q, &in, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_queue_run(q), CERTREG_OK);
+    certreg_queue_destroy(q);
+    certreg_queue_destroy(NULL);
+    certreg_queue_cancel(NULL);
+    ck_assert_int_eq(certreg_queue_run(NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_queue_give(NULL, 1, z, 0, NULL), CERTREG_E_INVALID);
+    ck_assert_ptr_null(certreg_queue_error(NULL));
+}
+
 /* A cancelled input answers from its first samples without a gap, as alone. */
 TEST(cancelled_inputs_answer_from_what_they_have)
 {

@@ -612,6 +612,7 @@ certreg_status certreg_queue_next(certreg_queue *q, size_t least, certreg_queue_
 {
     certreg_queue_call c = {.struct_size = sizeof c};
     certreg_status status = enter(q);
+    if (status) cr_struct_write_empty(out, CR_OLDEST_QUEUE_CALL, &c, sizeof c);
     if (status) return status;
     status = cr_struct_check(out, CR_OLDEST_QUEUE_CALL, "call", q->w.why);
     if (status) return leave(q, status);
@@ -636,7 +637,9 @@ certreg_status certreg_queue_give(certreg_queue *q, uint64_t ticket, const float
 certreg_status certreg_queue_take(certreg_queue *q, certreg_queue_result *result)
 {
     const certreg_status refused = enter(q);
-    return refused ? refused : leave(q, take(q, result));
+    if (!refused) return leave(q, take(q, result));
+    if (!cr_struct_check(result, CR_OLDEST_QUEUE_RESULT, "result", NULL)) result->state = 0;
+    return refused;
 }
 
 certreg_status certreg_queue_drop(certreg_queue *q, const uint64_t *tag)
