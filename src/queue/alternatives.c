@@ -73,6 +73,7 @@ certreg_status cr_set_read(certreg_queue *q, const certreg_alternatives *given, 
     if (status) return status;
     s->given = a;
     s->needs_pilot = 0;
+    cr_queue_exchange(q, NULL);
     cr_record_choose_pilot(q->w.record, e->samples); /* validation asks whether there is one */
     for (size_t k = 0; k < e->count && !status; k++) {
         cr_question asked = {.first_output = 0};

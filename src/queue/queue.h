@@ -43,7 +43,7 @@ typedef struct cr_set {
 typedef struct cr_entry {
     int is_open;
     uint64_t decided; /* its place among the results; 0: not decided */
-    uint64_t tag, noise_id, level;
+    uint64_t tag, noise_id, level, digest; /* the digest of its z and scale */
     double sigma, at_radius;
     double expires_at;             /* 0: never */
     size_t samples, count;         /* total samples; questions */

@@ -57,6 +57,7 @@ certreg_status cr_queue_open(certreg_queue *q, cr_slot *slot, cr_entry *e,
         slot->entry = NULL;
         return status;
     }
+    if (!node->number) e->digest = q->w.record->input.digest;
     slot->node = *node;
     slot->node.z = NULL;
     slot->node.record = NULL;
@@ -97,6 +98,7 @@ void cr_queue_fail(certreg_queue *q, cr_entry *e, certreg_status status)
     cr_certificate_write_empty(q->w.record, status, CERTREG_STOP_ALL, e->count, c);
     for (size_t k = 0; k < e->count; k++) {
         c[k].noise_id = e->noise_id;
+        c[k].input_digest = e->digest;
         c[k].sigma = e->sigma;
     }
     cr_queue_decide(q, e);
