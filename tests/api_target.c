@@ -196,6 +196,33 @@ TEST_TIMES(target_with_early_looks_does_not_depend_on_the_batch, 4)
     }
 }
 
+/* Looks count failures. The certificate at a look, which takes another way, has to agree. */
+TEST_TIMES(target_stops_at_the_first_look_whose_certificate_proves_it, 40)
+{
+    uint64_t looks[6];
+    const double face = 0.3 + 0.05 * (_i % 40), wanted = face * (0.1 + 0.02 * (_i * 7 % 50));
+    for (uint64_t j = 0, at = 15; j < 6; j++, at += at * (2 + (uint64_t)_i % 5) / 3) looks[j] = at;
+    half_space h[2] = {{.face = face}, {.face = face}};
+    certreg_question q = wish(wanted, CERTREG_METHOD_FINITE);
+    q.alpha = (const double[]){0.3, 0.05, 1e-3}[_i % 3];
+    q.serving = asks_serving(_i % 2 ? 0 : 41, 0.05);
+    q.target = asks_looks(_i % 10 ? wanted : wanted * 1e-8, looks, 6);
+    for (uint64_t stream = 0; stream < 8; stream++) {
+        certreg_estimator *a = make(h, 1, stream), *b = make(h + 1, 1, stream);
+        const certreg_certificate c = kit_ask(a, CAPACITY, q);
+        certreg_certificate at_look = c;
+        for (int j = 0; j < 6; j++) {
+            KIT_OK(b, certreg_estimator_sample(b, 0, (size_t)looks[j]));
+            at_look = kit_ask(b, 0, q);
+            if (at_look.radius >= q.target->radius || looks[j] == c.samples) break;
+        }
+        if (c.stop == CERTREG_STOP_ALL || !c.samples) continue; /* or ruled out beforehand */
+        ck_assert_uint_eq(at_look.samples, c.samples);
+        ck_assert_double_eq(at_look.radius, c.radius);
+        ck_assert_int_eq(c.stop == CERTREG_STOP_TARGET, c.radius >= q.target->radius);
+    }
+}
+
 TEST(target_looks_need_all_their_samples)
 {
     const uint64_t looks[] = {1000, 2000};

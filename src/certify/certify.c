@@ -4,6 +4,7 @@
 #include "certify/certify.h"
 #include "base/error.h"
 #include "base/struct_sizes.h"
+#include "bisection/bisection.h"
 #include "bounds/bounds.h"
 #include "conditions/conditions.h"
 #include "record/record.h"
@@ -164,35 +165,45 @@ static certreg_status stop_reason(certreg_status sampled, int *stop)
 }
 
 /* ---- targets */
-enum target_state { OPEN, PROVEN, FUTILE };
+/* Counts decide a group-sequential test in a fraction of the time of a certificate. */
+static int has_counts(const cr_context *w, const cr_question *q, cr_conditions *conditions)
+{
+    *conditions = (cr_conditions){.question = *q, .scratch = w->scratch};
+    return q->is_group_sequential && q->directions == 1 && !q->given.serving_pairs &&
+           !q->given.constraints && !cr_conditions_prepare(w->record, conditions, w->why);
+}
 
-static enum target_state evaluate_target(const cr_context *w, cr_request *r, cr_question *q)
+static enum cr_target_state evaluate_target(const cr_context *w, cr_request *r, cr_question *q)
 {
     certreg_certificate c;
     cr_evaluation e = {.has_bounds = 0};
     if (r->look_question == q->given.digest) q->cached_prediction = &r->look_prediction;
-    const certreg_status status = cr_evaluate_question(w, q, r->samples, 1, &e, &c);
-    r->main_samples_revealed |= e.reported;
-    if (e.has_bounds) {
+    const int counted = has_counts(w, q, &e.conditions);
+    const certreg_status status = counted ? CERTREG_OK
+                                          : cr_evaluate_question(w, q, r->samples, 1, &e, &c);
+    r->main_samples_revealed |= counted || e.reported;
+    if (counted || e.has_bounds) {
         r->look_question = q->given.digest;
         r->look_prediction = e.conditions.prediction;
     }
-    if (status == CERTREG_E_DEADLINE) return OPEN;
-    if (status) return FUTILE; /* reported with the final answer */
-    if (c.radius >= q->given.target_radius) return PROVEN;
-    return e.has_bounds && cr_looks_futile(w->record, &e.conditions) ? FUTILE : OPEN;
+    if (counted) return cr_looks_decide(w->record, &e.conditions, CR_MAX_RADIUS);
+    if (status == CERTREG_E_DEADLINE) return CR_TARGET_OPEN;
+    if (status) return CR_TARGET_FUTILE; /* reported with the final answer */
+    if (c.radius >= q->given.target_radius) return CR_TARGET_PROVEN;
+    return e.has_bounds && cr_looks_futile(w->record, &e.conditions) ? CR_TARGET_FUTILE
+                                                                     : CR_TARGET_OPEN;
 }
 
 /* Without samples there is no failure, so that a target that is out of reach now remains so. Main
  * samples that are present already do not count, and the state reveals nothing about them. (The
  * tests are computed here as well, which takes longer than evaluating them.) */
-static enum target_state target_before_sampling(const cr_context *w, const cr_question *q)
+static enum cr_target_state target_before_sampling(const cr_context *w, const cr_question *q)
 {
     cr_conditions conditions = {.question = *q, .scratch = w->scratch};
-    if (cr_conditions_prepare_forecast(w->record, &conditions, w->why)) return OPEN;
+    if (cr_conditions_prepare_forecast(w->record, &conditions, w->why)) return CR_TARGET_OPEN;
     if (conditions.samples > conditions.first_main_sample)
         conditions.samples = conditions.first_main_sample;
-    return cr_looks_futile(w->record, &conditions) ? FUTILE : OPEN;
+    return cr_looks_futile(w->record, &conditions) ? CR_TARGET_FUTILE : CR_TARGET_OPEN;
 }
 
 /* Half of the remaining time: one half is for computing the tests, one for the answers while their
@@ -211,11 +222,11 @@ static int all_targets_decided(const cr_context *w, cr_request *r, int at_first)
     cr_noise_sums_begin_answers(w->replay);
     for (size_t i = 0; !open && i < r->call->count; i++) {
         cr_question q;
-        const enum target_state state = cr_request_question(w, r, i, &q) ? FUTILE
-                                        : at_first ? target_before_sampling(w, &q)
-                                                   : evaluate_target(w, r, &q);
-        open = state == OPEN;
-        proven |= state == PROVEN;
+        const enum cr_target_state state = cr_request_question(w, r, i, &q) ? CR_TARGET_FUTILE
+                                           : at_first ? target_before_sampling(w, &q)
+                                                      : evaluate_target(w, r, &q);
+        open = state == CR_TARGET_OPEN;
+        proven |= state == CR_TARGET_PROVEN;
     }
     open |= cr_answer_timer_stop(w, start, 0);
     if (!open) r->stop = proven ? CERTREG_STOP_TARGET : CERTREG_STOP_HOPELESS;

@@ -126,6 +126,10 @@ double cr_looks_anytime_upper(cr_view *, const cr_conditions *, const cr_conditi
  * target radius for this condition, else 0; the group-sequential test only at its looks. */
 int cr_looks_passed(cr_view *, const cr_conditions *, const cr_condition *, uint64_t samples,
                     uint64_t failures);
+/* Returns the state of the target radius, by the group-sequential tests of conditions that are not
+ * served from pairs. No radius beyond `cap` sigmas is proven. */
+enum cr_target_state { CR_TARGET_OPEN, CR_TARGET_PROVEN, CR_TARGET_FUTILE };
+enum cr_target_state cr_looks_decide(cr_view *, const cr_conditions *, double cap);
 /* Returns 1 if no continuation of the record can prove the target radius, else 0; always 0 for
  * scores that do not have two values. The conditions may then be about another direction. */
 int cr_looks_futile(cr_view *, cr_conditions *);

@@ -95,7 +95,7 @@ static cr_early_look *find_or_begin_early(cr_workspace *s, const cr_early_look *
     return oldest;
 }
 
-/* Serving only needs later looks, so it is left out. */
+/* Serving makes a target harder, so the earliest looks are those without it. */
 int cr_looks_early(cr_view *v, cr_workspace *scratch, const cr_question *q, double growth,
                    uint64_t last, cr_looks *out)
 {
@@ -129,16 +129,19 @@ int cr_looks_schedule(cr_view *v, cr_workspace *scratch, const cr_question *q, c
 }
 
 /* ---- the group-sequential test */
+static int have_same_pairs(const cr_antithetic *a, const cr_antithetic *b)
+{
+    return a->samples == b->samples && a->min_outside == b->min_outside &&
+           a->failure_rate == b->failure_rate;
+}
+
 /* A cached cr_antithetic_max_probability, which takes a search. */
 static double cached_share_of_pairs(cr_workspace *s, const cr_antithetic *pairs, double shift)
 {
     const cr_antithetic_cache now = {.pairs = *pairs, .shift = shift};
     for (size_t i = 0; i < CR_ANTITHETIC_CACHE_SIZE; i++) {
         const cr_antithetic_cache *k = s->antithetic_cache + i;
-        if (k->shift == shift && k->pairs.samples == pairs->samples &&
-            k->pairs.min_outside == pairs->min_outside &&
-            k->pairs.failure_rate == pairs->failure_rate)
-            return k->max_probability;
+        if (k->shift == shift && have_same_pairs(&k->pairs, pairs)) return k->max_probability;
     }
     cr_antithetic_cache *oldest =
         s->antithetic_cache + s->next_antithetic_slot++ % CR_ANTITHETIC_CACHE_SIZE;
@@ -166,9 +169,10 @@ static double attainable_probability(cr_view *v, const cr_conditions *conditions
 
 static int is_same(const cr_group_tests *a, const cr_group_tests *b)
 {
-    int same = a->count == b->count && a->alpha == b->alpha;
-    for (size_t i = 0; same && i < CR_GROUP_RADII; i++) same = a->q[i] == b->q[i];
-    return same && !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
+    return a->count == b->count && a->alpha == b->alpha && a->radius == b->radius &&
+           a->sigma == b->sigma && a->threshold == b->threshold &&
+           have_same_pairs(&a->pairs, &b->pairs) &&
+           !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
 }
 
 /* ---- critical numbers, which are kept in scratch */
@@ -237,18 +241,22 @@ static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *condit
                                          const cr_condition *c)
 {
     const cr_given *g = &conditions->question.given;
-    cr_group_tests now = {.alpha = g->alpha};
+    cr_group_tests now = {.alpha = g->alpha,
+                          .radius = g->target_radius,
+                          .sigma = v->input.min_sigma,
+                          .threshold = c->threshold,
+                          .pairs = c->pairs};
     cr_looks looks;
     if (!cr_looks_schedule(v, conditions->scratch, &conditions->question, &looks)) return NULL;
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++)
         now.trials[j] = (uint32_t)(looks.samples[j] - v->pilot);
-    for (size_t i = 0; i < CR_GROUP_RADII; i++) {
-        if (c->pairs.samples && cr_deadline_expired(v->deadline)) return NULL;
-        now.q[i] = critical_probability(v, conditions, c,
-                                        fraction[i] * g->target_radius * (1 + CR_TARGET_MARGIN));
-    }
     cr_group_tests *test = find_or_begin(conditions->scratch, &now);
+    for (; test->known < CR_GROUP_RADII; test->known++) {
+        if (c->pairs.samples && cr_deadline_expired(v->deadline)) return NULL;
+        test->q[test->known] = critical_probability(
+            v, conditions, c, fraction[test->known] * g->target_radius * (1 + CR_TARGET_MARGIN));
+    }
     return continue_tests(test, conditions->scratch->group_paths, v->deadline) ? test : NULL;
 }
 
@@ -263,23 +271,49 @@ static uint64_t count_failures(cr_view *v, const cr_conditions *conditions, cons
 }
 
 /* The tests are nested, so a radius is proved if its test is passed at any look, with an error of
- * at most alpha for all radii together. */
+ * at most alpha for all radii together. Sets the number of failures in the record too. */
+static double upper_of_test(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                            const cr_group_tests *test, uint64_t *failures)
+{
+    const size_t first = conditions->first_main_sample;
+    size_t at = first, proven = CR_GROUP_RADII;
+    *failures = 0;
+    for (size_t j = 0; j < test->count && first + test->trials[j] <= conditions->samples; j++) {
+        const size_t end = first + (size_t)test->trials[j];
+        *failures += count_failures(v, conditions, c, at, end);
+        at = end;
+        while (proven > 0 && (int64_t)*failures <= test->critical[proven - 1][j]) proven--;
+    }
+    *failures += count_failures(v, conditions, c, at, conditions->samples);
+    return proven < CR_GROUP_RADII ? test->q[proven] : 1;
+}
+
 double cr_looks_group_sequential_upper(cr_view *v, const cr_conditions *conditions,
                                        const cr_condition *c)
 {
     const cr_group_tests *test = group_tests(v, conditions, c);
-    size_t at = conditions->first_main_sample, proven = CR_GROUP_RADII;
-    uint64_t failures = 0;
-    if (!test) return 1;
-    for (size_t j = 0;
-         j < test->count && conditions->first_main_sample + test->trials[j] <= conditions->samples;
-         j++) {
-        const size_t end = conditions->first_main_sample + (size_t)test->trials[j];
-        failures += count_failures(v, conditions, c, at, end);
-        at = end;
-        while (proven > 0 && (int64_t)failures <= test->critical[proven - 1][j]) proven--;
+    uint64_t failures;
+    return test ? upper_of_test(v, conditions, c, test, &failures) : 1;
+}
+
+/* The radius is the certificate's, rounded in the same way. (Targets have no sines.) */
+enum cr_target_state cr_looks_decide(cr_view *v, const cr_conditions *conditions, double cap)
+{
+    int futile = 0;
+    for (int i = 0; i < conditions->count; i++) {
+        const cr_condition *c = conditions->each + i;
+        const cr_group_tests *test = group_tests(v, conditions, c);
+        uint64_t failures;
+        if (!test) return CR_TARGET_OPEN;
+        const double upper = upper_of_test(v, conditions, c, test, &failures);
+        cap = cr_shift_max_radius(upper, 0.5 * (1 - c->threshold), cap);
+        futile |= (int64_t)failures > test->critical[0][test->count - 1] && upper > test->q[0];
     }
-    return proven < CR_GROUP_RADII ? test->q[proven] : 1;
+    if (v->deadline->expired) return CR_TARGET_OPEN;
+    if (conditions->has_prediction &&
+        nextafter(cap * v->input.min_sigma, 0) >= conditions->question.given.target_radius)
+        return CR_TARGET_PROVEN;
+    return futile ? CR_TARGET_FUTILE : CR_TARGET_OPEN;
 }
 
 /* A bound that held at an earlier number of samples still holds. Some of these numbers give nearly

@@ -161,11 +161,6 @@ static void set_level(const cr_group_design *d, double level, int64_t *critical)
     make_ascending(d->count, critical);
 }
 
-static double interim_level(const cr_group_design *d)
-{
-    return 0.5 * d->alpha / (double)(d->count - 1);
-}
-
 /* Without paths: the interim looks share half of alpha evenly, and the last look has the remainder.
  * A single look has all of alpha. */
 static void split_alpha(const cr_group_design *d, int64_t *critical)
@@ -174,7 +169,7 @@ static void split_alpha(const cr_group_design *d, int64_t *critical)
     double remaining_alpha = d->alpha;
     if (!d->count) return;
     for (size_t j = 0; j < last; j++) {
-        critical[j] = cr_binomial_critical(d->looks[j], d->q, interim_level(d));
+        critical[j] = cr_binomial_critical(d->looks[j], d->q, 0.5 * d->alpha / (double)last);
         if (critical[j] >= 0)
             remaining_alpha -=
                 cr_binomial_cdf((uint64_t)critical[j], d->looks[j], d->q) * (1 + 1e-9);
@@ -227,8 +222,7 @@ int cr_group_search_step(cr_group_search *s, const cr_group_design *d, double *w
 
 double cr_group_first_level(const cr_group_search *s, const cr_group_design *d)
 {
-    if (s->proven) return level_at(d, 0, exp(s->low));
-    return d->count > 1 ? interim_level(d) : d->alpha;
+    return s->proven ? level_at(d, 0, exp(s->low)) : 0.5 * d->alpha / (double)(d->count - 1);
 }
 
 void cr_group_nest(int64_t *critical, const int64_t *of_greater_q, size_t count)

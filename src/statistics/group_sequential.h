@@ -2,6 +2,7 @@
  * beforehand. */
 #ifndef CR_STATISTICS_GROUP_SEQUENTIAL_H
 #define CR_STATISTICS_GROUP_SEQUENTIAL_H
+#include "statistics/serving.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,7 +40,7 @@ void cr_group_search_init(cr_group_search *, size_t count, double alpha);
  * multiplications, the interim looks share half of alpha and the last one has the remainder. */
 int cr_group_search_step(cr_group_search *, const cr_group_design *, double *work, size_t capacity,
                          int64_t *critical);
-/* Returns the level of the first look after the last step. */
+/* Returns the level of the first of several looks after the last step. */
 double cr_group_first_level(const cr_group_search *, const cr_group_design *);
 /* Lowers critical numbers to the numbers of a test for a greater q, so that a record that passes
  * this test passes that one too (Lemma 6b). */
@@ -52,10 +53,14 @@ double cr_group_crossing_probability(const uint64_t *looks, size_t count, double
 /* The tests of one condition: first for the target radius, then for smaller ones, which are easier
  * to pass. They are kept between calls, since making them takes longer than evaluating them. */
 typedef struct cr_group_tests {
-    double q[CR_GROUP_RADII], alpha; /* a radius holds if failures at z are rarer than its q */
+    /* Everything that they depend on, with the trials: */
+    double alpha, radius, sigma, threshold;
+    cr_antithetic pairs;
+    double q[CR_GROUP_RADII]; /* a radius holds if failures at z are rarer than its q */
     size_t count;
     uint32_t trials[CR_LOOKS]; /* 32 bits to save memory: there are many */
     int32_t critical[CR_GROUP_RADII][CR_LOOKS];
+    size_t known;           /* radii with q */
     size_t completed;       /* radii with complete numbers */
     cr_group_search search; /* of the next one, which a deadline may interrupt */
 } cr_group_tests;
