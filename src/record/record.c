@@ -227,8 +227,10 @@ float cr_record_failed_value(void)
 void cr_record_clear(cr_record *r)
 {
     const float missing = cr_float_of_bits(CR_MISSING_NAN_BITS);
-    for (size_t i = 0; i < r->plan.max_samples * r->model.outputs; i++)
-        memcpy(r->values + i, &missing, sizeof missing);
+    const size_t count = r->plan.max_samples * r->model.outputs;
+    if (count) memcpy(r->values, &missing, sizeof missing);
+    for (size_t done = 1; done < count; done *= 2)
+        memcpy(r->values + done, r->values, cr_min_size(done, count - done) * sizeof missing);
     r->sample_count = 0;
 }
 
