@@ -115,8 +115,8 @@ static int take(run *r)
     if (r->open[x.tag] == 2) {
         if (c.status) c.samples = r->first[x.tag].samples = 0;
         ck_assert_msg(!memcmp(&c, &r->first[x.tag], sizeof c),
-                      "input %d: status %d, stop %d, radius %g, once %d, %d, %g", (int)x.tag, c.status,
-                      c.stop, c.radius, r->first[x.tag].status, r->first[x.tag].stop,
+                      "input %d: status %d, stop %d, radius %g, once %d, %d, %g", (int)x.tag,
+                      c.status, c.stop, c.radius, r->first[x.tag].status, r->first[x.tag].stop,
                       r->first[x.tag].radius);
         r->compared += (size_t)r->has_first[x.tag];
         r->has_first[x.tag] = 1;

@@ -525,6 +525,48 @@ static void write_alternatives(const cr_entry *e, const certreg_queue_result *r)
     }
 }
 
+/* What a result says of an entry, beside its arrays; NULL: that none is ready. */
+static void describe(const certreg_queue *q, const cr_entry *e, certreg_queue_result *r)
+{
+    const int has_set = e && e->set.given.count;
+    r->state = e != NULL;
+    r->tag = e ? e->tag : 0;
+    r->status = e ? e->error.status : CERTREG_OK;
+    r->seed = e ? q->home.plan.seed : 0;
+    r->pilot = e ? e->pilot : 0;
+    r->count = e ? e->count : 0;
+    r->alternative_count = has_set ? (e->set.given.count + (size_t)1) * e->count : 0;
+    r->proved = has_set ? cr_set_proved(e) : 0;
+}
+
+static certreg_status check_rooms(const certreg_queue *q, const certreg_queue_result *r)
+{
+    const int wants_all = r->alternatives && r->alternative_count;
+    certreg_status status =
+        cr_struct_check(r->certificates, CR_OLDEST_CERTIFICATE, "certificates", q->w.why);
+    if (!status && wants_all)
+        status = cr_struct_check(r->alternatives, CR_OLDEST_ALTERNATIVE_RESULT, "alternatives",
+                                 q->w.why);
+    if (status || (r->room >= r->count &&
+                   (!wants_all || r->alternative_room >= r->alternative_count)))
+        return status;
+    return cr_error_set(q->w.why, CERTREG_E_SMALL_MEMORY,
+                        "the result has %zu certificates and %zu results of alternatives", r->count,
+                        r->alternative_count);
+}
+
+static void write_arrays(const cr_entry *e, const certreg_queue_result *r)
+{
+    const uint32_t each = r->certificates->struct_size;
+    for (size_t k = 0; k < e->count; k++) {
+        cr_struct_write((unsigned char *)r->certificates + k * each, each, e->certificates + k,
+                        sizeof *e->certificates);
+        if (r->limiting) r->limiting[k] = e->set.given.count ? e->set.limiting[k] : 0;
+    }
+    if (r->alternatives && r->alternative_count) write_alternatives(e, r);
+    cr_error_copy_out(r->error, &e->error);
+}
+
 static certreg_status take(certreg_queue *q, certreg_queue_result *out)
 {
     certreg_queue_result r;
@@ -534,45 +576,13 @@ static certreg_status take(certreg_queue *q, certreg_queue_result *out)
     const uint32_t size = out->struct_size;
     advance(q);
     cr_entry *e = first_decided(q);
-    r.state = 0;
-    r.count = r.alternative_count = 0;
-    r.tag = r.seed = r.pilot = r.proved = 0;
-    r.status = CERTREG_OK;
-    r.reserved = 0;
-    if (e) {
-        r.state = 1;
-        r.tag = e->tag;
-        r.status = e->error.status;
-        r.seed = q->home.plan.seed;
-        r.pilot = e->pilot;
-        r.count = e->count;
-        if (e->set.given.count) {
-            r.alternative_count = (e->set.given.count + (size_t)1) * e->count;
-            r.proved = cr_set_proved(e);
-        }
-        const int fits =
-            r.room >= r.count && (!r.alternatives || r.alternative_room >= r.alternative_count);
-        status = cr_struct_check(r.certificates, CR_OLDEST_CERTIFICATE, "certificates", q->w.why);
-        if (!status && r.alternatives && r.alternative_count)
-            status = cr_struct_check(r.alternatives, CR_OLDEST_ALTERNATIVE_RESULT, "alternatives",
-                                     q->w.why);
-        if (!status && !fits)
-            status = cr_error_set(q->w.why, CERTREG_E_SMALL_MEMORY,
-                                  "the result has %zu certificates and %zu results of alternatives",
-                                  r.count, r.alternative_count);
-        if (status) r.state = 0;
-    }
-    if (r.state) {
-        const uint32_t each = r.certificates->struct_size;
-        for (size_t k = 0; k < e->count; k++) {
-            cr_struct_write((unsigned char *)r.certificates + k * each, each, e->certificates + k,
-                            sizeof *e->certificates);
-            if (r.limiting) r.limiting[k] = e->set.given.count ? e->set.limiting[k] : 0;
-        }
-        if (r.alternatives && r.alternative_count) write_alternatives(e, &r);
-        cr_error_copy_out(r.error, &e->error);
+    describe(q, e, &r);
+    if (e) status = check_rooms(q, &r);
+    if (e && !status) {
+        write_arrays(e, &r);
         e->is_open = 0;
     }
+    if (status) r.state = 0;
     cr_struct_write(out, size, &r, sizeof r);
     return status;
 }

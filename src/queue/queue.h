@@ -80,7 +80,7 @@ enum cr_call_state { CR_CALL_FREE, CR_CALL_OUT, CR_CALL_COPYING, CR_CALL_BACK };
 
 typedef struct cr_queue_call {
     _Atomic int32_t state;
-    uint64_t ticket; /* the number of the call * CR_MAX_CALLS + its index */
+    _Atomic uint64_t ticket; /* the number of the call * CR_MAX_CALLS + its index */
     int32_t failed;  /* error.code; 0: it has outputs */
     size_t used;
     double begun;    /* by the clock of the record */
