@@ -57,6 +57,14 @@ typedef struct expected {
     uint64_t rows;
 } expected;
 
+/* A target beyond a margin is rounded up, so that alternatives with about the same margin share the
+ * tests of it. */
+static double goal_of(double margin, double target)
+{
+    const double sum = margin + target, step = exp2(ceil(32 * log2(sum / sigma)) / 32);
+    return nextafter(margin > 0 ? fmax(sum, sigma * step) : target, INFINITY);
+}
+
 static expected one_by_one(const a_set *s, certreg_question q)
 {
     const double target = q.target ? q.target->radius : 0;
@@ -65,7 +73,7 @@ static expected one_by_one(const a_set *s, certreg_question q)
     for (uint32_t a = 0; a <= COUNT; a++) {
         const double margin = a ? s->margins[a - 1] : 0;
         certreg_target t = {.struct_size = sizeof t,
-                            .radius = nextafter(margin + target, INFINITY), .growth = 1.5};
+                            .radius = goal_of(margin, target), .growth = 1.5};
         certreg_certificate c = kit_certificate();
         const size_t samples = a ? SAMPLES - PILOT : SAMPLES;
         certreg_estimator *e = estimator(a ? SIZE_MAX : PILOT, samples);

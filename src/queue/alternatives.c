@@ -271,6 +271,15 @@ static certreg_question about_prediction(const certreg_queue *q, const cr_entry 
     return asked;
 }
 
+/* Returns the radius to prove around a node: the target beyond the margin, rounded up to a step of a
+ * geometric grid, so that the parts of a family share their tests, which take long to compute. */
+static double goal_of(double margin, double target, double sigma)
+{
+    const double steps = 32, sum = margin + target; /* to twice the radius */
+    const double on_grid = sigma * exp2(ceil(steps * log2(sum / sigma)) / steps);
+    return nextafter(margin > 0 ? fmax(sum, on_grid) : target, INFINITY);
+}
+
 static uint64_t ask(certreg_queue *q, const cr_slot *slot)
 {
     const cr_entry *e = slot->entry;
@@ -281,7 +290,7 @@ static uint64_t ask(certreg_queue *q, const cr_slot *slot)
                                                            : e->questions[k];
     if (s->target > 0) {
         q->target = *e->questions->target;
-        q->target.radius = nextafter(slot->node.margin + s->target, INFINITY);
+        q->target.radius = goal_of(slot->node.margin, s->target, e->sigma);
         if (!(q->target.growth > 0)) q->target.growth = growth;
         q->asked->target = &q->target;
     }
