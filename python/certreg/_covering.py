@@ -14,7 +14,7 @@ from . import _structs as S
 from .alternatives import MOST, Alternatives, Cell
 from .constants import NO_PILOT, Center, Method, Outcome, Reason, Statistic, Status, Stop
 from .errors import CertregError
-from .questions import Question, Target, divided, question_digest, structs_of
+from .questions import GROWTH, Question, Target, divided, question_digest, structs_of
 from .results import refused_certificate
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ FIRST_ID = 1 << 63  # rows have smaller noise ids
 NUMBER_BITS = 20  # of the nodes of a row
 MOST_ROW = 1 << 43  # noise ids of rows are below
 TYPICAL = 0.6  # of the longest radius that a number of samples allows, when cells are chosen
-GROWTH = 1.5  # of the number of main samples between looks
 MOST_PILOT = 64  # samples before the tests of a target
 OF_AN_INPUT = (Status.NOT_FINITE, Status.OUT_OF_RANGE)  # failures of one input
 _NORMAL = NormalDist()

@@ -120,7 +120,7 @@ def _sampling_of(facts: dict[str, Any], kept: Mapping[str, np.ndarray]) -> Sampl
 def _question_of(facts: dict[str, Any]) -> Question:
     parts: dict[str, Any] = {name: enum_value(name, value) for name, value in facts.items()}
     if isinstance(facts["target"], dict):
-        parts["target"] = Target(**facts["target"])
+        parts["target"] = Target(**{"growth": 0.0, **facts["target"]})  # files of 0.2.0 have none
     if facts["serving"] is not None:
         parts["serving"] = Serving(**facts["serving"])
     return Question(**parts)

@@ -22,7 +22,8 @@ class Options:
     Attributes
     ----------
     outputs, kind, lo, hi, pilot, flags
-        As for Estimator.
+        As for Estimator; without a pilot questions that all have targets get one of 30 samples,
+        or a quarter of all samples, unless records are kept.
     constraints : int or str
         As for Estimator; 0: with the gradient if a question names it or has the method "paper".
     domain : Domain or str

@@ -19,6 +19,9 @@ from .constants import ALL_OUTPUTS, Center, Constraint, Constraints, Method, Sta
 from .errors import check
 
 
+GROWTH = 1.5  # of the number of main samples between looks (docs/benchmarks.md)
+
+
 @dataclasses.dataclass(frozen=True)
 class Target:
     """A radius at which sampling stops, once it is proved or ruled out.
@@ -29,7 +32,10 @@ class Target:
         Radius > 0, in units of the input divided by its scale.
     looks : sequence of int, optional
         Ascending numbers of samples, pilot included, at which the record is examined; by default
-        the library chooses them.
+        early ones, the first at the least number that can prove the radius.
+    growth : float
+        Ratio of early looks, in (1, 4]; it must come with the first question about a record. 0:
+        looks at whole batches, in steps of about 10%. Experimental.
 
     Examples
     --------
@@ -37,10 +43,15 @@ class Target:
 
     radius: float
     looks: Sequence[int] | None = None
+    growth: float = GROWTH
+
+    def __post_init__(self) -> None:
+        if self.looks is not None:
+            object.__setattr__(self, "growth", 0.0)
 
     def _struct(self) -> S.Target:
         if self.looks is None:
-            return S.Target(radius=self.radius)
+            return S.Target(radius=self.radius, growth=self.growth)
         looks = [integer(count, "looks") for count in listed(self.looks, "looks")]
         return S.Target(
             radius=self.radius, look_count=len(looks), looks=(u64 * len(looks))(*looks)

@@ -44,6 +44,7 @@ from .store import ResumeFile, StoredRun, stored_run
 from .workers import ATTEMPTS, ExecutorBroken, ExecutorRunner, LocalRunner, Runner, Scheduler
 from .workers import executor_or_jobs, is_worker_death
 
+TARGET_PILOT = 30  # samples before the looks at a target (docs/benchmarks.md)
 MOST_NAMED = 8  # rows in a message
 MANY = 8  # numbers that are meant for rows if there is one for each
 PER_FEATURE = ": give noise per feature as scale"
@@ -157,14 +158,17 @@ def certify_rows(
     samples, outputs = integer(samples, "samples", 1), integer(more.outputs, "outputs", 1)
     batch = integer(batch, "batch")
     together = shared_rows(batch, math.prod(shape), columns is not None)
-    stops = any(question.target is not None for question in asked)  # only after a batch
-    batch = batch or (min(1000, together) if stops else even_batch(samples, together))
+    stops = [question.target is not None for question in asked]  # at looks
+    pilot, keeps = integer(more.pilot, "pilot"), more.keep_records or model is None
+    if not pilot and all(stops) and alternatives is None and not keeps:
+        pilot = min(TARGET_PILOT, samples // 4)  # kept records may serve other questions too
+    batch = batch or (min(1000, together) if any(stops) else even_batch(samples, together))
     sampling = Sampling(
         shape, sigmas, levels, samples, seed_or_random(seed), numbers_of_scale, outputs,
         kinds_of(more.kind, outputs), more.lo, more.hi, min(batch, samples),
-        integer(more.pilot, "pilot"),
-        constraints_of(more.constraints) or needed_constraints(asked), integer(more.flags, "flags"),
-        integer(noise_id, "noise_id"), together // (samples * len(sigmas)),
+        pilot, constraints_of(more.constraints) or needed_constraints(asked),
+        integer(more.flags, "flags"), integer(noise_id, "noise_id"),
+        together // (samples * len(sigmas)),
     )  # fmt: skip
     sampling = copy.deepcopy(sampling)  # the caller's arrays may change
     if sampling.noise_id + len(matrix) > 2**63:

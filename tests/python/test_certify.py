@@ -129,7 +129,7 @@ def test_a_line_of_json_holds_question_run_and_certificate():
         assert plain == fields
     asked = said["question"]
     assert (asked["tolerance"], asked["prediction"]) == (0.5, 0.9)
-    assert asked["target"] == {"radius": 0.1, "looks": ["400", "2000"]}
+    assert asked["target"] == {"radius": 0.1, "looks": ["400", "2000"], "growth": 0}
     assert asked["serving"] == {"samples": "101", "failure_rate": 0.01, "trim": 0, "core": 0}
 
 
@@ -138,7 +138,7 @@ def test_lists_pairs_and_doubles_are_written_as_they_are():
     q = Question(1 / 3, prediction=[0.1, 2, 1e300], target=0.1, serving=served, bonferroni=2**60)
     said = json.loads(to_json(q))["question"]
     assert said["tolerance"] == 1 / 3 and said["prediction"] == [0.1, 2, 1e300]
-    assert said["target"] == {"radius": 0.1, "looks": None}
+    assert said["target"] == {"radius": 0.1, "looks": None, "growth": 1.5}
     assert said["serving"]["pairs"] == 1 and said["bonferroni"] == str(2**60)
     assert '"alpha":0.05,"statistic":0,' in to_json(q) and '"huber_width":0,' in to_json(q)
 

@@ -69,6 +69,13 @@ def test_targets_have_calls_of_their_own():
     assert (rows.radius >= 0.1).all() and sum(model.calls) < 60 * 1000
 
 
+def test_targets_take_as_many_samples_in_calls_of_any_size():
+    about = {"model": lambda x: x[:, 0], "questions": Question(5.0, target=0.1)}
+    rows = [certified(**about, samples=1000, batch=batch) for batch in (64, 1000)]
+    assert same_certificates(*rows) and rows[0]["samples"].mean() < 60
+    assert (certified(**about, samples=8)["samples"] <= 8).all()
+
+
 # ---- a model whose bits depend on the size of the batch
 @parametrize("more", dict(jobs=2), dict(jobs=2, keep_records=True))
 def test_calls_do_not_depend_on_processes(more, tmp_path):

@@ -128,7 +128,7 @@ def sampling(given: argparse.Namespace) -> Options:
     """The arguments of certify_rows and tune_scale about samples."""
     return {
         "samples": given.samples,
-        "batch": given.batch or (64 if given.target else 0),  # sampling can stop only after a batch
+        "batch": given.batch or 0,
         "seed": given.seed,
         "jobs": given.jobs,
         "on_crash": given.on_crash,
