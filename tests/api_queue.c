@@ -422,4 +422,33 @@ TEST(cancelled_inputs_answer_from_what_they_have)
     certreg_queue_destroy(q);
 }
 
+/* The deadline of one input ends it alone. */
+TEST(an_input_ends_at_its_own_deadline)
+{
+    const setting s = {.batch = 64, .capacity = 3, .q = {QUESTION(.tolerance = 1)},
+                       .questions = 1, .samples = 250};
+    static const double seconds[3] = {0, 1e-9, 3600};
+    certreg_certificate expected[2], c[2];
+    certreg_queue_result r;
+    float z[D];
+    certreg_queue *q = queue_of(&s, 0, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        input_of(i, z);
+        certreg_queue_input in = queue_input(&s, 2 * i, z);
+        in.seconds = seconds[i];
+        ck_assert_int_eq(certreg_queue_add(q, &in, NULL), CERTREG_OK);
+    }
+    for (size_t done = 0; done < 3;) {
+        ck_assert_int_eq(certreg_queue_run(q), CERTREG_OK);
+        for (; take(q, c, &r); done++) {
+            ck_assert_int_eq(r.status, CERTREG_OK);
+            alone(&s, r.tag, expected);
+            if (r.tag != 2) ck_assert_mem_eq(c, expected, sizeof c);
+            else ck_assert_int_eq(c->stop, CERTREG_STOP_DEADLINE);
+            if (r.tag == 2) ck_assert_double_eq(c->radius, 0);
+        }
+    }
+    certreg_queue_destroy(q);
+}
+
 KIT_MAIN("queue")
