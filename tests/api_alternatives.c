@@ -42,8 +42,8 @@ static a_set set_of(size_t i)
 
 static certreg_estimator *estimator(size_t pilot, size_t max_samples)
 {
-    const certreg_model m = MODEL(.eval = model, .inputs = D, .outputs = 1, .batch = 50,
-                                  .scale = scale);
+    const certreg_model m =
+        MODEL(.eval = model, .inputs = D, .outputs = 1, .batch = 50, .scale = scale);
     const certreg_plan p = PLAN(.seed = 9, .max_samples = max_samples, .pilot = pilot);
     certreg_estimator *e;
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_OK);
@@ -72,8 +72,8 @@ static expected one_by_one(const a_set *s, certreg_question q)
     double prediction = 0;
     for (uint32_t a = 0; a <= COUNT; a++) {
         const double margin = a ? s->margins[a - 1] : 0;
-        certreg_target t = {.struct_size = sizeof t,
-                            .radius = goal_of(margin, target), .growth = 1.5};
+        certreg_target t = {
+            .struct_size = sizeof t, .radius = goal_of(margin, target), .growth = 1.5};
         certreg_certificate c = kit_certificate();
         const size_t samples = a ? SAMPLES - PILOT : SAMPLES;
         certreg_estimator *e = estimator(a ? SIZE_MAX : PILOT, samples);
@@ -191,9 +191,13 @@ static int take(certreg_queue *q, answer *a)
     a->c.struct_size = sizeof a->c;
     a->error.struct_size = sizeof a->error;
     a->each->struct_size = sizeof *a->each;
-    a->r = (certreg_queue_result){.struct_size = sizeof a->r, .error = &a->error, .room = 1,
-                                  .certificates = &a->c, .limiting = &a->limiting,
-                                  .alternatives = a->each, .alternative_room = COUNT + 1};
+    a->r = (certreg_queue_result){.struct_size = sizeof a->r,
+                                  .error = &a->error,
+                                  .room = 1,
+                                  .certificates = &a->c,
+                                  .limiting = &a->limiting,
+                                  .alternatives = a->each,
+                                  .alternative_room = COUNT + 1};
     ck_assert_int_eq(certreg_queue_take(q, &a->r), CERTREG_OK);
     return a->r.state;
 }
@@ -222,8 +226,12 @@ static void same_as_one_by_one(certreg_question question)
         x[i] = one_by_one(sets + i, question);
     }
     for (size_t k = 0; k < 27; k++) {
-        const setting s = {.batch = batches[k % 3], .capacity = capacities[k / 3 % 3],
-                           .out = out[k / 9], .q = question, .watch = 2, .estimate_all = 1};
+        const setting s = {.batch = batches[k % 3],
+                           .capacity = capacities[k / 3 % 3],
+                           .out = out[k / 9],
+                           .q = question,
+                           .watch = 2,
+                           .estimate_all = 1};
         run_sets(&s, sets, SETS, k ? a : first);
         for (size_t i = 0; i < SETS; i++) {
             const answer *got = k ? a + i : first + i;
@@ -265,8 +273,8 @@ TEST(targets_are_proved_as_one_by_one)
 }
 
 /* ---- parts of alternatives */
-typedef struct family {        /* x[0] moves by 0 to 2, in one alternative, which is halved */
-    int asked[64];             /* by noise id: how often a part was asked for */
+typedef struct family {         /* x[0] moves by 0 to 2, in one alternative, which is halved */
+    int asked[64];              /* by noise id: how often a part was asked for */
     unsigned char *records[64]; /* by noise id; NULL: none */
     size_t bytes[64];
     int kept;
@@ -292,8 +300,7 @@ static int halve(void *user, certreg_alternative *a)
     return 0;
 }
 
-static int keep_record(void *user, const certreg_queue_row *of, const void *record,
-                       size_t bytes)
+static int keep_record(void *user, const certreg_queue_row *of, const void *record, size_t bytes)
 {
     family *f = user;
     const size_t at = place(of->number, of->depth, of->path);
@@ -311,11 +318,19 @@ static answer certify_family(family *f, size_t capacity, size_t out, double tole
     const certreg_target t = {.struct_size = sizeof t, .radius = 0.2, .growth = 1.5};
     const certreg_question q = QUESTION(.tolerance = tolerance, .target = &t);
     const setting s = {.batch = 32, .capacity = capacity, .out = out, .q = q};
-    const certreg_alternatives a = {.struct_size = sizeof a, .count = 1, .write = halve, .user = f,
-                                    .first_noise_id = 100, .halvings = halvings};
+    const certreg_alternatives a = {.struct_size = sizeof a,
+                                    .count = 1,
+                                    .write = halve,
+                                    .user = f,
+                                    .first_noise_id = 100,
+                                    .halvings = halvings};
     const float z[D] = {0.25f, 0, 0};
-    const certreg_queue_input in = {.struct_size = sizeof in, .z = z, .sigma = sigma,
-                                    .questions = &q, .count = 1, .alternatives = &a};
+    const certreg_queue_input in = {.struct_size = sizeof in,
+                                    .z = z,
+                                    .sigma = sigma,
+                                    .questions = &q,
+                                    .count = 1,
+                                    .alternatives = &a};
     answer x;
     keep = keep_record;
     keep_user = f;
@@ -450,8 +465,12 @@ static void refused(certreg_queue *q, const certreg_question *questions, size_t 
                     const certreg_alternatives *a, const char *word)
 {
     static const float z[D];
-    const certreg_queue_input in = {.struct_size = sizeof in, .z = z, .sigma = sigma,
-                                    .questions = questions, .count = count, .alternatives = a};
+    const certreg_queue_input in = {.struct_size = sizeof in,
+                                    .z = z,
+                                    .sigma = sigma,
+                                    .questions = questions,
+                                    .count = count,
+                                    .alternatives = a};
     int32_t full = 1;
     ck_assert_int_eq(certreg_queue_add(q, &in, &full), CERTREG_E_INVALID);
     ck_assert_int_eq(full, 0);

@@ -73,9 +73,14 @@ static certreg_certificate queued(certreg_backend *backend, surface *there, size
     void *y[2] = {NULL, NULL};
     ck_assert_int_eq(certreg_queue_create(backend, &m, &p, &plan, NULL, &q), CERTREG_OK);
     for (uint64_t i = 0; i < 2; i++) {
-        const certreg_queue_input in = {.struct_size = sizeof in, .tag = i, .z = where,
-                                        .sigma = 0.3, .noise_id = i, .questions = &asks,
-                                        .count = 1, .samples = SAMPLES};
+        const certreg_queue_input in = {.struct_size = sizeof in,
+                                        .tag = i,
+                                        .z = where,
+                                        .sigma = 0.3,
+                                        .noise_id = i,
+                                        .questions = &asks,
+                                        .count = 1,
+                                        .samples = SAMPLES};
         ck_assert_int_eq(certreg_queue_add(q, &in, NULL), CERTREG_OK);
     }
     for (size_t i = 0; i < out; i++)
@@ -86,8 +91,12 @@ static certreg_certificate queued(certreg_backend *backend, surface *there, size
         for (; n < out && !certreg_queue_next(q, 0, call + n); n++)
             if (call[n].state != CERTREG_CALL_ROWS) break;
         while (n-- > 0) {
-            certreg_batch b = {.rows = BATCH, .inputs = INPUTS, .columns = OUTPUTS,
-                               .x = call[n].x, .y = y[n], .stream = call[n].stream};
+            certreg_batch b = {.rows = BATCH,
+                               .inputs = INPUTS,
+                               .columns = OUTPUTS,
+                               .x = call[n].x,
+                               .y = y[n],
+                               .stream = call[n].stream};
             ck_assert_int_eq(cudaMemsetAsync(y[n], 255, BATCH * OUTPUTS * 4, b.stream), 0);
             ck_assert_int_eq(on_device(there, &b), 0);
             ck_assert_int_eq(certreg_queue_give(q, call[n].ticket, y[n], 0, NULL), CERTREG_OK);

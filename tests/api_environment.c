@@ -296,12 +296,19 @@ static int keep_record(void *user, const certreg_queue_row *of, const void *reco
 static void queue_all(certreg_backend *backend, const certreg_model *m, certreg_plan p,
                       const float *z)
 {
-    const certreg_queue_plan plan = {.struct_size = sizeof plan, .capacity = 3, .sets = 1,
-                                     .alternatives = 2, .keep = keep_record};
-    const certreg_alternatives set = {.struct_size = sizeof set, .count = 2,
-                                      .write = write_alternative, .first_noise_id = 100};
-    certreg_queue_input in = {.struct_size = sizeof in, .z = z, .sigma = 0.25,
-                              .questions = questions, .count = 1, .samples = SAMPLES};
+    const certreg_queue_plan plan = {.struct_size = sizeof plan,
+                                     .capacity = 3,
+                                     .sets = 1,
+                                     .alternatives = 2,
+                                     .keep = keep_record};
+    const certreg_alternatives set = {
+        .struct_size = sizeof set, .count = 2, .write = write_alternative, .first_noise_id = 100};
+    certreg_queue_input in = {.struct_size = sizeof in,
+                              .z = z,
+                              .sigma = 0.25,
+                              .questions = questions,
+                              .count = 1,
+                              .samples = SAMPLES};
     certreg_queue_result r = {.struct_size = sizeof r, .room = 1};
     certreg_certificate c = kit_certificate();
     certreg_queue *q = NULL;

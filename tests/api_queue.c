@@ -185,12 +185,11 @@ static void same_as_alone(setting s)
 
 TEST(plain_inputs_have_the_bits_that_they_have_alone)
 {
-    same_as_alone((setting){.q = {QUESTION(.tolerance = 1),
-                                  QUESTION(.tolerance = 1,
-                                           .statistic = CERTREG_STATISTIC_HUBER,
-                                           .huber_width = 0.5)},
-                            .questions = 2,
-                            .samples = 250});
+    same_as_alone((setting){
+        .q = {QUESTION(.tolerance = 1),
+              QUESTION(.tolerance = 1, .statistic = CERTREG_STATISTIC_HUBER, .huber_width = 0.5)},
+        .questions = 2,
+        .samples = 250});
 }
 
 TEST(targets_have_the_bits_that_they_have_alone)
@@ -206,8 +205,11 @@ TEST(targets_have_the_bits_that_they_have_alone)
 /* An input that fails, alone or with the call that it shares, leaves the others as they are. */
 static void one_fails(uint32_t flags, certreg_eval eval, certreg_status status)
 {
-    const setting s = {.batch = 64, .capacity = 10, .q = {QUESTION(.tolerance = 1)},
-                       .questions = 1, .samples = 250};
+    const setting s = {.batch = 64,
+                       .capacity = 10,
+                       .q = {QUESTION(.tolerance = 1)},
+                       .questions = 1,
+                       .samples = 250};
     certreg_certificate expected[2], c[2];
     certreg_queue_result r;
     certreg_error error = {.struct_size = sizeof error};
@@ -258,8 +260,11 @@ TEST(a_split_call_names_the_input_that_fails)
 
 TEST(without_split_all_inputs_of_a_failed_call_fail)
 {
-    const setting s = {.batch = 256, .capacity = 4, .q = {QUESTION(.tolerance = 1)},
-                       .questions = 1, .samples = 60};
+    const setting s = {.batch = 256,
+                       .capacity = 4,
+                       .q = {QUESTION(.tolerance = 1)},
+                       .questions = 1,
+                       .samples = 60};
     certreg_certificate c[2];
     certreg_queue_result r;
     float z[D];
@@ -281,8 +286,11 @@ TEST(without_split_all_inputs_of_a_failed_call_fail)
 /* ---- adding, dropping, ending early */
 TEST(adding_refuses_what_it_names_and_changes_nothing)
 {
-    const setting s = {.batch = 16, .capacity = 3, .q = {QUESTION(.tolerance = 1)},
-                       .questions = 1, .samples = 100};
+    const setting s = {.batch = 16,
+                       .capacity = 3,
+                       .q = {QUESTION(.tolerance = 1)},
+                       .questions = 1,
+                       .samples = 100};
     float z[D] = {0};
     int32_t full = 0;
     certreg_queue *q = queue_of(&s, 0, NULL);
@@ -319,8 +327,12 @@ TEST(adding_refuses_what_it_names_and_changes_nothing)
  * taken again at once. */
 TEST(dropped_inputs_leave_their_rows_behind)
 {
-    const setting s = {.batch = 64, .capacity = 2, .out = 2, .q = {QUESTION(.tolerance = 1)},
-                       .questions = 1, .samples = 250};
+    const setting s = {.batch = 64,
+                       .capacity = 2,
+                       .out = 2,
+                       .q = {QUESTION(.tolerance = 1)},
+                       .questions = 1,
+                       .samples = 250};
     certreg_certificate expected[2], c[2];
     certreg_queue_result r;
     certreg_queue_call call = {.struct_size = sizeof call};
@@ -377,8 +389,8 @@ static int calling_model(void *user, const certreg_batch *b)
 
 TEST(calls_within_a_call_are_refused)
 {
-    const setting s = {.batch = 64, .capacity = 2, .q = {QUESTION(.tolerance = 1)},
-                       .questions = 1, .samples = 60};
+    const setting s = {
+        .batch = 64, .capacity = 2, .q = {QUESTION(.tolerance = 1)}, .questions = 1, .samples = 60};
     static const float z[D];
     certreg_queue *q = calls_itself = queue_of_eval(&s, 0, calling_model, NULL);
     const certreg_queue_input in = queue_input(&s, 0, z);
@@ -395,8 +407,13 @@ TEST(calls_within_a_call_are_refused)
 /* A cancelled input answers from its first samples without a gap, as alone. */
 TEST(cancelled_inputs_answer_from_what_they_have)
 {
-    const setting s = {.batch = 64, .capacity = 2, .out = 2, .q = {QUESTION(.tolerance = 1)},
-                       .questions = 1, .samples = 250, .pilot = 30};
+    const setting s = {.batch = 64,
+                       .capacity = 2,
+                       .out = 2,
+                       .q = {QUESTION(.tolerance = 1)},
+                       .questions = 1,
+                       .samples = 250,
+                       .pilot = 30};
     certreg_certificate c[2];
     certreg_queue_result r;
     certreg_queue_call a = {.struct_size = sizeof a}, b = a;
@@ -425,8 +442,11 @@ TEST(cancelled_inputs_answer_from_what_they_have)
 /* The deadline of one input ends it alone. */
 TEST(an_input_ends_at_its_own_deadline)
 {
-    const setting s = {.batch = 64, .capacity = 3, .q = {QUESTION(.tolerance = 1)},
-                       .questions = 1, .samples = 250};
+    const setting s = {.batch = 64,
+                       .capacity = 3,
+                       .q = {QUESTION(.tolerance = 1)},
+                       .questions = 1,
+                       .samples = 250};
     static const double seconds[3] = {0, 1e-9, 3600};
     certreg_certificate expected[2], c[2];
     certreg_queue_result r;

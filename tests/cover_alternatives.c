@@ -40,8 +40,7 @@ static int write(void *user, certreg_alternative *a)
 static certreg_status add(certreg_queue *q, uint64_t run, int32_t *full)
 {
     static const float z[2] = {0, 0};
-    const certreg_target t = {
-        .struct_size = sizeof t, .radius = current->radius, .growth = 1.5};
+    const certreg_target t = {.struct_size = sizeof t, .radius = current->radius, .growth = 1.5};
     const certreg_question asked = QUESTION(.tolerance = 1, .alpha = ALPHA, .prediction = &zero,
                                             .target = current->radius > 0 ? &t : NULL);
     const certreg_alternatives a = {.struct_size = sizeof a,
@@ -62,11 +61,11 @@ static certreg_status add(certreg_queue *q, uint64_t run, int32_t *full)
 
 static void check(const law *l)
 {
-    const certreg_model m = MODEL(.eval = model, .inputs = 2, .outputs = 1, .batch = 256,
-                                  .scale = scale);
+    const certreg_model m =
+        MODEL(.eval = model, .inputs = 2, .outputs = 1, .batch = 256, .scale = scale);
     const certreg_plan p = PLAN(.seed = 7, .max_samples = SAMPLES, .pilot = SIZE_MAX);
-    const certreg_queue_plan plan = {.struct_size = sizeof plan, .capacity = OPEN, .sets = OPEN,
-                                     .alternatives = ALTERNATIVES};
+    const certreg_queue_plan plan = {
+        .struct_size = sizeof plan, .capacity = OPEN, .sets = OPEN, .alternatives = ALTERNATIVES};
     certreg_certificate c = kit_certificate();
     certreg_queue_result r = {.struct_size = sizeof r, .room = 1, .certificates = &c};
     certreg_queue *q;

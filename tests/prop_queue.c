@@ -55,8 +55,10 @@ static certreg_queue *queue_with(size_t capacity)
 {
     const certreg_model m = MODEL(.inputs = D, .outputs = 1, .batch = BATCH, .scale = scale);
     const certreg_plan p = PLAN(.seed = 3, .max_samples = SAMPLES, .pilot = 20);
-    const certreg_queue_plan plan = {.struct_size = sizeof plan, .capacity = capacity,
-                                     .calls = OUT, .sets = (capacity + 1) / 2,
+    const certreg_queue_plan plan = {.struct_size = sizeof plan,
+                                     .capacity = capacity,
+                                     .calls = OUT,
+                                     .sets = (capacity + 1) / 2,
                                      .alternatives = ALTERNATIVES};
     certreg_queue *q;
     ck_assert_int_eq(certreg_queue_create(NULL, &m, &p, &plan, NULL, &q), CERTREG_OK);
@@ -102,8 +104,8 @@ static int take(run *r)
 {
     certreg_certificate c = kit_certificate();
     uint32_t limiting;
-    certreg_queue_result x = {.struct_size = sizeof x, .room = 1, .certificates = &c,
-                              .limiting = &limiting};
+    certreg_queue_result x = {
+        .struct_size = sizeof x, .room = 1, .certificates = &c, .limiting = &limiting};
     ck_assert_int_eq(certreg_queue_take(r->q, &x), CERTREG_OK);
     r->is_cancelled = 0;
     if (!x.state) return 0;

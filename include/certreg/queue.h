@@ -80,9 +80,9 @@ typedef int (*certreg_alternative_write)(void *user, certreg_alternative *);
  *  margins and user stay the caller's, unchanged until the input is not open. */
 typedef struct certreg_alternatives {
     uint32_t struct_size;
-    uint32_t count;        /* beside the input itself, at least 1 */
-    const float *z;        /* either count*inputs numbers, */
-    const double *margins; /* and count numbers >= 0, or NULL: all 0; */
+    uint32_t count;                  /* beside the input itself, at least 1 */
+    const float *z;                  /* either count*inputs numbers, */
+    const double *margins;           /* and count numbers >= 0, or NULL: all 0; */
     certreg_alternative_write write; /* or a callback, which is passed `user` */
     void *user;
     /* Alternative `number` at depth and path has the noise id first_noise_id + n, n =
@@ -166,7 +166,7 @@ typedef struct certreg_queue_result {
                            radius, or has failed */
     size_t alternative_room, alternative_count; /* elements of alternatives; 0 or (count
                            of alternatives + 1)*count */
-    certreg_alternative_result *alternatives; /* number*count + question; or NULL */
+    certreg_alternative_result *alternatives;   /* number*count + question; or NULL */
     /* The leading alternatives that all passed, the input included. With a target it
      * holds around these, at alpha. Without a target 0 unless all passed. */
     uint64_t proved;
@@ -196,10 +196,10 @@ typedef struct certreg_queue_plan {
      * set of more alternatives takes all that are free. With few, calls are partly
      * empty (used_count): with targets take calls*batch/6. */
     size_t capacity;
-    size_t calls;        /* that may be out at a time, 1 to 16; 0: 1 */
-    size_t questions;    /* most of an input, at most 1,024; 0: 1 */
-    size_t sets;         /* inputs with alternatives that may be open */
-    size_t alternatives; /* most of an input, at most 65,535; 0: none */
+    size_t calls;            /* that may be out at a time, 1 to 16; 0: 1 */
+    size_t questions;        /* most of an input, at most 1,024; 0: 1 */
+    size_t sets;             /* inputs with alternatives that may be open */
+    size_t alternatives;     /* most of an input, at most 65,535; 0: none */
     certreg_queue_keep keep; /* NULL: records are dropped; else with keep_user */
     void *keep_user;
 } certreg_queue_plan;
@@ -231,8 +231,8 @@ CERTREG_API void certreg_queue_destroy(certreg_queue *);
  *          as certreg_estimator_begin_level, and for a tag, noise or sizes that the
  *          error names; CERTREG_E_TOO_MANY (plan.max_samples); CERTREG_E_CORRUPT,
  *          CERTREG_E_MISMATCH (record); CERTREG_E_BUSY  @since 0.3 */
-CERTREG_API certreg_status certreg_queue_add(
-    certreg_queue *, const certreg_queue_input *, int32_t *full);
+CERTREG_API certreg_status
+certreg_queue_add(certreg_queue *, const certreg_queue_input *, int32_t *full);
 
 /** Calls the model until a result is ready, or nothing is left to compute. In a call
  *  the first used_count rows are used; batch->first is 0, batch->row has the origins.
@@ -266,8 +266,8 @@ typedef struct certreg_queue_call {
  *  are given, whatever happens to the inputs.
  *  @param least  with fewer rows, and a call out, the state is CERTREG_CALL_WAIT
  *  @return CERTREG_OK; CERTREG_E_DEVICE_FAILED; CERTREG_E_BUSY  @since 0.3 */
-CERTREG_API certreg_status certreg_queue_next(
-    certreg_queue *, size_t least, certreg_queue_call *);
+CERTREG_API certreg_status
+certreg_queue_next(certreg_queue *, size_t least, certreg_queue_call *);
 
 /** Gives the outputs of a call, in any order of calls, or reports that it failed: its
  *  inputs then fail with CERTREG_E_MODEL_FAILED. The next function evaluates them.

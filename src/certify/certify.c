@@ -436,8 +436,7 @@ static certreg_status answer(const cr_context *w, cr_request *r)
         cr_error_clear(w->why);
         certreg_status status = cr_request_question(w, r, i, &q);
         if (status) cr_certificate_init(w->record, &q, &c);
-        else
-            status = cr_evaluate_question(w, &q, r->samples, r->stop != CERTREG_STOP_ALL, &e, &c);
+        else status = cr_evaluate_question(w, &q, r->samples, r->stop != CERTREG_STOP_ALL, &e, &c);
         /* A deadline is an outcome, and no failure: other questions may have answers. */
         const int late = status == CERTREG_E_DEADLINE;
         c.stop = late ? CERTREG_STOP_DEADLINE : r->stop;

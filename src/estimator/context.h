@@ -114,8 +114,8 @@ certreg_status cr_estimator_draw(certreg_estimator *, uint64_t first, size_t cou
 float *cr_estimator_rows(certreg_estimator *);
 /* Calls the model with these rows, the first `used` of which are wanted, and sets *y to its
  * outputs, in memory of the host. MODEL_FAILED with error.code 0 if it wrote beyond them. */
-certreg_status cr_estimator_call(certreg_estimator *, size_t used,
-                                 const certreg_queue_row *, const float **y);
+certreg_status cr_estimator_call(certreg_estimator *, size_t used, const certreg_queue_row *,
+                                 const float **y);
 /* A callback runs between these two, in the caller's floating-point environment. */
 void cr_estimator_begin_callback(certreg_estimator *);
 void cr_estimator_end_callback(certreg_estimator *);

@@ -58,8 +58,8 @@ void cr_estimator_lay_out_record(const cr_record *like, cr_arena *arena, cr_reco
     *r = *like;
     r->input.z = cr_arena_alloc(arena, d, sizeof(float));
     r->input.noise_deviation = cr_arena_alloc(arena, d, sizeof(float));
-    r->values = cr_arena_alloc(
-        arena, cr_arena_product(like->plan.max_samples, like->model.outputs), sizeof(float));
+    r->values = cr_arena_alloc(arena, cr_arena_product(like->plan.max_samples, like->model.outputs),
+                               sizeof(float));
 }
 
 /* The sum, or SIZE_MAX. */

@@ -589,8 +589,7 @@ void cr_estimator_mount(certreg_estimator *e, const cr_record *r)
 
 certreg_status cr_estimator_draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    const certreg_status status =
-        cr_backend_is_device(e->backend) ? store_input(e) : CERTREG_OK;
+    const certreg_status status = cr_backend_is_device(e->backend) ? store_input(e) : CERTREG_OK;
     e->record.pilot_is_frozen = 1;
     return status ? status : draw(e, first, count, x);
 }
@@ -600,8 +599,8 @@ float *cr_estimator_rows(certreg_estimator *e)
     return e->batches.x[e->batches.current];
 }
 
-certreg_status cr_estimator_call(certreg_estimator *e, size_t used,
-                                 const certreg_queue_row *row, const float **y)
+certreg_status cr_estimator_call(certreg_estimator *e, size_t used, const certreg_queue_row *row,
+                                 const float **y)
 {
     const certreg_batch b = {.rows = e->record.model.batch, .used_count = used, .row = row};
     const certreg_status status = cr_estimator_clear_outputs(e);

@@ -111,8 +111,9 @@ static certreg_status write_node(certreg_queue *q, const cr_entry *e, float *z,
     node->halvings = node->halvings < a->halvings ? node->halvings : a->halvings;
     if (!code && node->margin >= 0 && isfinite(node->margin)) return CERTREG_OK;
     cr_error_set(q->w.why, CERTREG_E_INVALID,
-                 code ? "write returned %d" : "write returned %d, and a margin that is negative or "
-                                              "not finite",
+                 code ? "write returned %d"
+                      : "write returned %d, and a margin that is negative or "
+                        "not finite",
                  code);
     q->w.why->code = code;
     return CERTREG_E_INVALID;
@@ -271,8 +272,8 @@ static certreg_question about_prediction(const certreg_queue *q, const cr_entry 
     return asked;
 }
 
-/* Returns the radius to prove around a node: the target beyond the margin, rounded up to a step of a
- * geometric grid, so that the parts of a family share their tests, which take long to compute. */
+/* Returns the radius to prove around a node: the target beyond the margin, rounded up to a step of
+ * a geometric grid, so that the parts of a family share their tests, which take long to compute. */
 static double goal_of(double margin, double target, double sigma)
 {
     const double steps = 32, sum = margin + target; /* to twice the radius */
@@ -295,8 +296,7 @@ static uint64_t ask(certreg_queue *q, const cr_slot *slot)
         q->asked->target = &q->target;
     }
     if (!m->halvings) return 1;
-    return UINT64_C(1) << (slot->node.depth + 1 < m->halvings ? slot->node.depth + 1
-                                                               : m->halvings);
+    return UINT64_C(1) << (slot->node.depth + 1 < m->halvings ? slot->node.depth + 1 : m->halvings);
 }
 
 static void set_estimate(cr_set *s, uint32_t number, size_t count, const double *estimates)
@@ -351,9 +351,10 @@ static void finish_if_decided(certreg_queue *q, cr_entry *e)
         cr_queue_fail(q, e, s->broken);
         return;
     }
-    join(q, e, !(s->target > 0) ? CERTREG_STOP_ALL
-               : proved         ? CERTREG_STOP_TARGET
-                                : CERTREG_STOP_HOPELESS);
+    join(q, e,
+         !(s->target > 0) ? CERTREG_STOP_ALL
+         : proved         ? CERTREG_STOP_TARGET
+                          : CERTREG_STOP_HOPELESS);
 }
 
 /* ---- one node */
@@ -480,8 +481,8 @@ static void look(certreg_queue *q, cr_slot *slot)
     const uint32_t number = slot->node.number;
     if (q->w.record->sample_count <= q->w.record->pilot || s->members[number].is_estimated) return;
     if (cr_question_load(q->w.record, q->asked, &asked, q->w.why)) return;
-    const double estimate = cr_prediction_estimate(q->w.record, &asked, q->w.record->sample_count,
-                                                   s->predictions[0]);
+    const double estimate =
+        cr_prediction_estimate(q->w.record, &asked, q->w.record->sample_count, s->predictions[0]);
     set_estimate(s, number, 1, &estimate);
     if (is_wanted(s, number)) return;
     e->rows += q->w.record->sample_count;
@@ -574,8 +575,7 @@ void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
         if (slot->node.number) call.total_samples = q->w.record->plan.max_samples;
     }
     q->answers->struct_size = sizeof *q->answers;
-    const certreg_status status =
-        cr_certify_step(&q->w, &call, sampled, &slot->goal, q->answers);
+    const certreg_status status = cr_certify_step(&q->w, &call, sampled, &slot->goal, q->answers);
     cr_queue_learn(&q->slowest_answer, cr_deadline_now(q->w.record->deadline) - start);
     slot->missing = count_missing(q->w.record, slot->goal);
     if (slot->goal && slot->missing) {
@@ -586,4 +586,3 @@ void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
     if (in_set) take(q, slot, status);
     else take_answers(q, slot, status);
 }
-

@@ -57,7 +57,7 @@ static void lay_out(certreg_queue *q, const cr_record *like, cr_arena *host, cr_
 {
     const certreg_queue_plan *p = &q->plan;
     q->slots = cr_arena_alloc(host, p->capacity, sizeof *q->slots);
-    q->open = cr_arena_alloc(host, p->capacity, sizeof *q->open);
+    q->open = cr_arena_alloc(host, p->capacity, sizeof(void *));
     q->entries = cr_arena_alloc(host, p->capacity, sizeof *q->entries);
     q->asked = cr_arena_alloc(host, p->questions, sizeof *q->asked);
     q->answers = cr_arena_alloc(host, p->questions, sizeof *q->answers);
@@ -78,10 +78,10 @@ static void lay_out(certreg_queue *q, const cr_record *like, cr_arena *host, cr_
 /* ---- the plan */
 static certreg_status check_number(const char *name, size_t value, size_t most, certreg_error *why)
 {
-    return value <= most ? CERTREG_OK
-                         : cr_error_set(why, CERTREG_E_INVALID,
-                                        "plan.%s is %zu; it must be at most %zu", name, value,
-                                        most);
+    return value <= most
+               ? CERTREG_OK
+               : cr_error_set(why, CERTREG_E_INVALID, "plan.%s is %zu; it must be at most %zu",
+                              name, value, most);
 }
 
 static certreg_status read_plan(const certreg_queue_plan *given, const certreg_plan *plan,
@@ -98,8 +98,9 @@ static certreg_status read_plan(const certreg_queue_plan *given, const certreg_p
     if (!out->questions) out->questions = 1;
     if (!out->alternatives || !out->sets) out->alternatives = out->sets = 0;
     if (!out->capacity)
-        return cr_error_set(why, CERTREG_E_INVALID, "plan.capacity is 0; give the inputs that may "
-                                                    "be open at a time");
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.capacity is 0; give the inputs that may "
+                            "be open at a time");
     if (out->flags & ~(uint32_t)CERTREG_QUEUE_SPLIT)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "plan.flags of the queue is 0x%x; give CERTREG_QUEUE_SPLIT or 0",
@@ -111,8 +112,7 @@ static certreg_status read_plan(const certreg_queue_plan *given, const certreg_p
     status = check_number("capacity", out->capacity, MAX_CAPACITY, why);
     if (!status) status = check_number("calls", out->calls, CR_MAX_CALLS, why);
     if (!status) status = check_number("questions", out->questions, MAX_QUESTIONS, why);
-    if (!status)
-        status = check_number("alternatives", out->alternatives, MAX_ALTERNATIVES, why);
+    if (!status) status = check_number("alternatives", out->alternatives, MAX_ALTERNATIVES, why);
     return status ? status : check_number("sets", out->sets, out->capacity, why);
 }
 
@@ -195,8 +195,8 @@ static certreg_status create(certreg_backend *backend, const certreg_model *mode
     certreg_estimator *e = NULL;
     certreg_status status = read_request(backend, model, plan, queue_plan, &r, why);
     if (!status)
-        status = cr_handle_alloc(r.like.plan.memory, r.like.plan.memory_bytes,
-                                 r.own + r.estimator, &owned, &memory, why);
+        status = cr_handle_alloc(r.like.plan.memory, r.like.plan.memory_bytes, r.own + r.estimator,
+                                 &owned, &memory, why);
     if (status) return status;
     certreg_queue *q = memory;
     certreg_plan inner = r.like.plan;
@@ -228,9 +228,8 @@ certreg_status certreg_queue_create(certreg_backend *backend, const certreg_mode
     certreg_error error;
     cr_error_clear(&error);
     if (out) *out = NULL;
-    const certreg_status status =
-        out ? create(backend, model, plan, queue_plan, out, &error)
-            : cr_error_set(&error, CERTREG_E_INVALID, "out is NULL");
+    const certreg_status status = out ? create(backend, model, plan, queue_plan, out, &error)
+                                      : cr_error_set(&error, CERTREG_E_INVALID, "out is NULL");
     cr_error_copy_out(why, &error);
     return status;
 }

@@ -34,8 +34,7 @@ static certreg_status copy_question(const certreg_queue *q, const certreg_queue_
     certreg_error *why = q->w.why;
     certreg_question *to = e->questions + k;
     certreg_target *target = e->targets + k;
-    certreg_status status =
-        cr_struct_element(to, sizeof *to, in->questions, k, "question", why);
+    certreg_status status = cr_struct_element(to, sizeof *to, in->questions, k, "question", why);
     if (!status && to->target)
         status = cr_struct_read(target, sizeof *target, CR_OLDEST_TARGET, to->target,
                                 "question.target", why);
@@ -159,9 +158,8 @@ static void fill_sets(certreg_queue *q)
 static certreg_status open_entry(certreg_queue *q, cr_slot *slot, cr_entry *e,
                                  const certreg_queue_input *in)
 {
-    certreg_alternative itself = {.struct_size = sizeof itself,
-                                  .record = in->record,
-                                  .record_bytes = in->record_bytes};
+    certreg_alternative itself = {
+        .struct_size = sizeof itself, .record = in->record, .record_bytes = in->record_bytes};
     certreg_status status = CERTREG_OK;
     if (e->set.given.count) status = cr_set_itself(q, e, in->z, &itself);
     if (!status) status = cr_queue_open(q, slot, e, &itself, in->z);
@@ -214,17 +212,16 @@ static certreg_status draw(certreg_queue *q, cr_queue_call *c, cr_slot *slot, si
                            size_t count)
 {
     cr_queue_mount(q, slot);
-    const certreg_status status = cr_estimator_draw(q->w.estimator, first, count,
-                                                    c->x + c->used * q->home.model.inputs);
+    const certreg_status status =
+        cr_estimator_draw(q->w.estimator, first, count, c->x + c->used * q->home.model.inputs);
     for (size_t i = 0; i < count; i++) {
         c->origin[c->used + i] = (cr_origin){.slot = slot, .use = slot->use};
-        c->row[c->used + i] =
-            (certreg_queue_row){.struct_size = sizeof *c->row,
-                                       .number = slot->node.number,
-                                       .depth = slot->node.depth,
-                                       .path = slot->node.path,
-                                       .tag = slot->entry->tag,
-                                       .sample = first + i};
+        c->row[c->used + i] = (certreg_queue_row){.struct_size = sizeof *c->row,
+                                                  .number = slot->node.number,
+                                                  .depth = slot->node.depth,
+                                                  .path = slot->node.path,
+                                                  .tag = slot->entry->tag,
+                                                  .sample = first + i};
     }
     c->used += count;
     return status;
@@ -547,8 +544,8 @@ static certreg_status check_rooms(const certreg_queue *q, const certreg_queue_re
     if (!status && wants_all)
         status = cr_struct_check(r->alternatives, CR_OLDEST_ALTERNATIVE_RESULT, "alternatives",
                                  q->w.why);
-    if (status || (r->room >= r->count &&
-                   (!wants_all || r->alternative_room >= r->alternative_count)))
+    if (status ||
+        (r->room >= r->count && (!wants_all || r->alternative_room >= r->alternative_count)))
         return status;
     return cr_error_set(q->w.why, CERTREG_E_SMALL_MEMORY,
                         "the result has %zu certificates and %zu results of alternatives", r->count,
@@ -637,7 +634,7 @@ certreg_status certreg_queue_give(certreg_queue *q, uint64_t ticket, const float
 {
     certreg_error error;
     cr_error_clear(&error);
-    const certreg_status status = !q                       ? CERTREG_E_INVALID
+    const certreg_status status = !q                     ? CERTREG_E_INVALID
                                   : !cr_handle_is_own(q) ? CERTREG_E_VERSION
                                                          : give(q, ticket, y, failed, &error);
     cr_error_copy_out(why, &error);

@@ -9,12 +9,12 @@
 #include <stdatomic.h>
 
 /* ---- an input with alternatives */
-typedef struct cr_member {    /* one alternative */
-    uint32_t path;            /* with depth: its part that is decided next */
-    uint8_t depth, halvings;  /* how often it may be halved */
-    uint8_t state;            /* CERTREG_MEMBER_... */
+typedef struct cr_member {   /* one alternative */
+    uint32_t path;           /* with depth: its part that is decided next */
+    uint8_t depth, halvings; /* how often it may be halved */
+    uint8_t state;           /* CERTREG_MEMBER_... */
     uint8_t is_estimated;
-    uint32_t samples;         /* in its records */
+    uint32_t samples; /* in its records */
 } cr_member;
 
 typedef struct cr_set {
@@ -42,27 +42,27 @@ typedef struct cr_set {
 /* ---- an open input */
 typedef struct cr_entry {
     int is_open;
-    uint64_t decided; /* its place among the results; 0: not decided */
+    uint64_t decided;                      /* its place among the results; 0: not decided */
     uint64_t tag, noise_id, level, digest; /* the digest of its z and scale */
     double sigma, at_radius;
-    double expires_at;             /* 0: never */
-    size_t samples, count;         /* total samples; questions */
-    certreg_question *questions;   /* copies, with all that they point to: */
+    double expires_at;           /* 0: never */
+    size_t samples, count;       /* total samples; questions */
+    certreg_question *questions; /* copies, with all that they point to: */
     certreg_target *targets;
     certreg_serving *serving;
-    uint64_t *looks;               /* questions*CR_LOOKS */
-    double *predictions;           /* questions*outputs */
+    uint64_t *looks;     /* questions*CR_LOOKS */
+    double *predictions; /* questions*outputs */
     certreg_certificate *certificates;
     cr_set set;
-    certreg_error error; /* its status as well */
+    certreg_error error;  /* its status as well */
     uint64_t pilot, rows; /* samples of the pilot, and of all records */
 } cr_entry;
 
 /* ---- an open record */
 typedef struct cr_slot {
-    cr_record record; /* out of date while it is mounted */
-    cr_entry *entry;  /* NULL: free */
-    uint64_t use;     /* a number of this use of the slot */
+    cr_record record;         /* out of date while it is mounted */
+    cr_entry *entry;          /* NULL: free */
+    uint64_t use;             /* a number of this use of the slot */
     certreg_alternative node; /* z NULL */
     size_t goal, next;        /* samples until the next step; the first that is not drawn */
     size_t missing;           /* samples below the goal that are not recorded */
@@ -81,9 +81,9 @@ enum cr_call_state { CR_CALL_FREE, CR_CALL_OUT, CR_CALL_COPYING, CR_CALL_BACK };
 typedef struct cr_queue_call {
     _Atomic int32_t state;
     _Atomic uint64_t ticket; /* the number of the call * CR_MAX_CALLS + its index */
-    int32_t failed;  /* error.code; 0: it has outputs */
+    int32_t failed;          /* error.code; 0: it has outputs */
     size_t used;
-    double begun;    /* by the clock of the record */
+    double begun; /* by the clock of the record */
     float *x, *y;
     certreg_queue_row *row;
     cr_origin *origin;
@@ -94,18 +94,18 @@ struct certreg_queue {
     cr_context w;
     certreg_queue_plan plan;
     int32_t owns_memory;
-    void *device_memory;        /* rows of further calls; NULL: none */
-    cr_record home;             /* the estimator's own record, which is mounted at rest */
-    cr_slot *mounted;           /* NULL: home */
-    cr_slot *slots, **open;     /* capacity each; open: in the order of opening */
+    void *device_memory;    /* rows of further calls; NULL: none */
+    cr_record home;         /* the estimator's own record, which is mounted at rest */
+    cr_slot *mounted;       /* NULL: home */
+    cr_slot *slots, **open; /* capacity each; open: in the order of opening */
     size_t open_count;
-    cr_entry *entries;          /* capacity */
+    cr_entry *entries; /* capacity */
     cr_queue_call *calls;
-    certreg_question *asked;    /* questions: about one node */
+    certreg_question *asked; /* questions: about one node */
     certreg_certificate *answers;
-    certreg_target target;      /* of `asked` */
-    float *changed;             /* inputs: an alternative */
-    unsigned char *exported;    /* of plan.keep */
+    certreg_target target;   /* of `asked` */
+    float *changed;          /* inputs: an alternative */
+    unsigned char *exported; /* of plan.keep */
     size_t export_bytes;
     uint64_t uses, decisions, call_numbers;
     double slowest_call, slowest_answer; /* seconds; 0: unknown */

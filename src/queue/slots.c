@@ -45,10 +45,8 @@ certreg_status cr_queue_open(certreg_queue *q, cr_slot *slot, cr_entry *e,
     slot->entry = e;
     cr_queue_exchange(q, slot);
     q->w.record->plan.max_samples = node->number ? e->set.main_samples : max_samples;
-    certreg_status status = cr_estimator_begin(q->w.estimator, z, e->sigma,
-                                               node->number ? noise_id_of(e, node)
-                                                            : e->noise_id,
-                                               e->level);
+    certreg_status status = cr_estimator_begin(
+        q->w.estimator, z, e->sigma, node->number ? noise_id_of(e, node) : e->noise_id, e->level);
     if (!status && node->number && !e->set.needs_pilot) cr_record_set_pilot(q->w.record, 0);
     q->w.record->pilot_is_frozen |= node->number && !e->set.needs_pilot;
     if (!status && node->record)
@@ -71,7 +69,7 @@ void cr_queue_close(certreg_queue *q, cr_slot *slot)
 {
     size_t i = 0;
     while (q->open[i] != slot) i++;
-    memmove(q->open + i, q->open + i + 1, (--q->open_count - i) * sizeof *q->open);
+    for (q->open_count--; i < q->open_count; i++) q->open[i] = q->open[i + 1];
     slot->entry = NULL;
     slot->use = 0;
 }
@@ -110,15 +108,14 @@ void cr_queue_keep_record(certreg_queue *q, const cr_slot *slot)
     if (!q->plan.keep) return;
     size_t bytes = q->export_bytes;
     const certreg_queue_row of = {.struct_size = sizeof of,
-                                         .number = slot->node.number,
-                                         .depth = slot->node.depth,
-                                         .path = slot->node.path,
-                                         .tag = slot->entry->tag,
-                                         .sample = q->w.record->sample_count};
+                                  .number = slot->node.number,
+                                  .depth = slot->node.depth,
+                                  .path = slot->node.path,
+                                  .tag = slot->entry->tag,
+                                  .sample = q->w.record->sample_count};
     if (cr_record_export(q->w.record, q->exported, &bytes, q->w.why)) return;
     cr_estimator_begin_callback(q->w.estimator);
     const int cancels = q->plan.keep(q->plan.keep_user, &of, q->exported, bytes);
     cr_estimator_end_callback(q->w.estimator);
     if (cancels) certreg_estimator_cancel(q->w.estimator);
 }
-
