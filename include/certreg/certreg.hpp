@@ -34,11 +34,12 @@
  *            the model leaves the call that sampled; the next call continues from the
  *            samples before it. Callbacks in C (plan.progress) must not throw.
  * lifetime   Handles can be moved, not copied; copies of a backend or a denoiser share
- *            it. An estimator keeps its model and its backend, an attack its estimator,
- *            so the order of destruction is free. Borrowed objects (plan.memory, a
- *            model by std::ref, a CUDA stream) must outlive them all. A model may
- *            destroy or move its estimator, but not an attack that calls it.
- * memory     Constructors, exceptions and export_record allocate, nothing else does.
+ *            it. An estimator or a queue keeps its model and its backend, an attack its
+ *            estimator, so the order of destruction is free. Borrowed objects (such as
+ *            plan.memory, a model by std::ref, a CUDA stream) must outlive them all. A
+ *            model may destroy or move its handle, but not an attack that calls it.
+ * memory     Constructors, exceptions, export_record and queue::take allocate, nothing
+ *            else does.
  */
 #ifndef CERTREG_HPP
 #define CERTREG_HPP
@@ -53,6 +54,7 @@
 #include "certreg/attack.h"
 #include "certreg/denoiser.h"
 #include "certreg/interval.h"
+#include "certreg/queue.h"
 #include "certreg/worst_function.h"
 #endif
 #include <atomic>
@@ -60,6 +62,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -200,9 +203,9 @@ struct state {
 };
 } // namespace detail
 
-/** Base of estimators, solvers, bisections and attacks. During a call, another call on
- *  it, its estimator or its attacks throws CERTREG_E_BUSY and changes only its own
- *  `out`. Move or destroy it only while no other thread uses it. */
+/** Base of estimators, queues, solvers, bisections and attacks. During a call, another
+ *  call on it, its estimator or its attacks throws CERTREG_E_BUSY and changes only its
+ *  own `out`. Move or destroy it only while no other thread uses it. */
 template <class H, const certreg_error *(*Error)(const H *)> class handle
 {
   public:
@@ -235,6 +238,27 @@ template <class H, const certreg_error *(*Error)(const H *)> class handle
     handle() = default;
     handle(handle &&) noexcept = default;
     handle &operator=(handle &&) noexcept = default;
+    /* Makes the handle, which keeps its model and its backend. */
+    template <class F, class On, class By, class... Plans>
+    void open(
+        F &&f, certreg_model m, const On &on, void (*destroy)(H *), By *by,
+        Plans... plans)
+    {
+        using bound = std::tuple<std::decay_t<F>, decltype(state_), On>;
+        const auto held = std::make_shared<bound>(std::forward<F>(f), state_, on);
+        if constexpr (!std::is_null_pointer_v<std::decay_t<F>>) {
+            m.user = held.get();
+            m.eval = [](void *user, const certreg_batch *b) {
+                auto &[model, s, used] = *static_cast<bound *>(user);
+                return detail::evaluate(model, *b, s->thrown);
+            };
+        }
+        h_ = detail::create(destroy, held, by, on.get(), &m, plans...);
+        inputs_ = m.inputs;
+        columns_ = m.outputs;
+        for (size_t i = 0; m.kind && i < m.outputs; i++)
+            columns_ += m.kind[i] == CERTREG_OUTPUT_ANGLE_PAIR;
+    }
     std::shared_ptr<H> h_;
     std::shared_ptr<detail::state> state_ = std::make_shared<detail::state>();
     size_t inputs_ = 0, columns_ = 0;
@@ -284,22 +308,8 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
     estimator(
         F &&f, const certreg_model &shape, const certreg_plan &plan, backend on = {})
     {
-        using bound = std::tuple<std::decay_t<F>, decltype(state_), backend>;
-        const auto held = std::make_shared<bound>(std::forward<F>(f), state_, on);
-        certreg_model m = shape;
-        if constexpr (!std::is_null_pointer_v<std::decay_t<F>>) {
-            m.user = held.get();
-            m.eval = [](void *user, const certreg_batch *b) {
-                auto &[model, s, used] = *static_cast<bound *>(user);
-                return detail::evaluate(model, *b, s->thrown);
-            };
-        }
         const auto by = certreg_estimator_create;
-        h_ = detail::create(certreg_estimator_destroy, held, by, on.get(), &m, &plan);
-        inputs_ = m.inputs;
-        columns_ = m.outputs;
-        for (size_t i = 0; m.kind && i < m.outputs; i++)
-            columns_ += m.kind[i] == CERTREG_OUTPUT_ANGLE_PAIR;
+        open(std::forward<F>(f), shape, on, certreg_estimator_destroy, by, &plan);
     }
     /** After a failure the estimator has no input, not even the previous one, unless z
      *  could not become a span. `level`: see certreg_estimator_begin_level. */
@@ -398,6 +408,67 @@ struct attack : handle<certreg_attack, certreg_attack_error> {
         float *const to = shift.data() ? shift.has(inputs_, "shift") : nullptr;
         return answer<certreg_attack_result>(certreg_attack_run, &q, &options, to);
     }
+};
+
+/** A certreg_queue, with its model. An exception of the model leaves run; the inputs of
+ *  its call have then failed, and the next run goes on. Functions without a method take
+ *  get() if they may run on any thread (certreg_queue_give), else call. */
+class queue : public handle<certreg_queue, certreg_queue_error>
+{
+  public:
+    /** A certreg_queue_result with its arrays. */
+    struct result {
+        uint64_t tag = 0, proved = 0;
+        error why{CERTREG_OK, ""}; /* another status: the input failed */
+        std::vector<certreg_certificate> certificates;
+        std::vector<uint32_t> limiting;
+        std::vector<certreg_alternative_result> alternatives;
+    };
+    /** @param f  as for an estimator */
+    template <class F>
+    queue(
+        F &&f, const certreg_model &shape, const certreg_plan &plan,
+        const certreg_queue_plan &queued, backend on = {})
+    {
+        const auto by = certreg_queue_create;
+        open(std::forward<F>(f), shape, on, certreg_queue_destroy, by, &plan, &queued);
+    }
+    /** Adds `in` with this z and these questions. What in.alternatives points to stays
+     *  yours. Returns false if the queue is full: run, or take a result. */
+    bool add(
+        certreg_queue_input in, span<const float> z, span<const certreg_question> ask)
+    {
+        int32_t full = 0;
+        in.z = z.has(inputs_, "z");
+        in.questions = ask.data();
+        in.count = ask.size();
+        return call(certreg_queue_add, &in, &full), !full;
+    }
+    void run() { call(certreg_queue_run); }
+    /** Returns the next result, or nothing if none is ready. */
+    std::optional<result> take()
+    {
+        result out;
+        auto r = make<certreg_queue_result>();
+        auto c = make<certreg_certificate>();
+        auto a = make<certreg_alternative_result>();
+        r.certificates = &c;
+        r.alternatives = &a;
+        const certreg_status sizes = certreg_queue_take(get(), &r); /* without room */
+        if (!r.count) return check(sizes), std::nullopt;
+        out.certificates.assign(r.room = r.count, c);
+        out.limiting.resize(r.count);
+        out.alternatives.assign(r.alternative_room = r.alternative_count, a);
+        r.error = &out.why;
+        r.certificates = out.certificates.data();
+        r.limiting = out.limiting.data();
+        r.alternatives = out.alternatives.data();
+        call(certreg_queue_take, &r);
+        out.tag = r.tag;
+        out.proved = r.proved;
+        return out;
+    }
+    void cancel() noexcept { certreg_queue_cancel(get()); }
 };
 
 /** A certreg_denoiser: constants, which functions of C take by get(). */
