@@ -7,7 +7,7 @@ pub struct Batch {
     pub struct_size: u32, pub device: i32,
     pub rows: usize, pub inputs: usize, pub columns: usize,
     pub first: u64, pub used_first: usize, pub used_count: usize,
-    pub x: *const f32, pub y: *mut f32, pub stream: *mut c_void,
+    pub x: *const f32, pub y: *mut f32, pub stream: *mut c_void, pub row: usize,
 }
 pub type Eval = unsafe extern "C" fn(user: *mut c_void, batch: *const Batch) -> c_int;
 #[repr(C)]
@@ -66,7 +66,7 @@ pub struct Failure {
     pub text: [c_char; 256],
 }
 // The sizes that this version of the library has; a crate with other ones does not compile.
-const _: () = assert!(size_of::<Batch>() == 80 && size_of::<Model>() == 80);
+const _: () = assert!(size_of::<Batch>() == 88 && size_of::<Model>() == 80);
 const _: () = assert!(size_of::<Plan>() == 80 && size_of::<Question>() == 104);
 const _: () = assert!(size_of::<Certificate>() == 192 && size_of::<Failure>() == 296);
 

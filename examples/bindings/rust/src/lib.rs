@@ -72,9 +72,10 @@ struct Callback<F> {
 unsafe extern "C" fn eval<F: FnMut(&[f32], &mut [f32])>(
     user: *mut c_void, b: *const c::Batch,
 ) -> c_int {
-    let (callback, b) = (&mut *(user as *mut Callback<F>), &*b);
-    let x = from_raw_parts(b.x, b.rows * b.inputs);
-    let y = from_raw_parts_mut(b.y, b.rows * b.columns);
+    let callback = &mut *(user as *mut Callback<F>);
+    let rows = (*b).rows; // no reference: the struct of an earlier library is shorter
+    let x = from_raw_parts((*b).x, rows * (*b).inputs);
+    let y = from_raw_parts_mut((*b).y, rows * (*b).columns);
     callback.panic = catch_unwind(AssertUnwindSafe(|| (callback.f)(x, y))).err();
     callback.panic.is_some() as c_int
 }
