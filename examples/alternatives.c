@@ -42,7 +42,7 @@ int main(void)
     const certreg_queue_input input = {.struct_size = sizeof input,
                                        .z = house,
                                        .sigma = 1,
-                                       .noise_id = 0, /* the set takes the ids 1 to 8 */
+                                       .noise_id = 0, /* the set takes the ids 2 to 4 */
                                        .questions = &ask,
                                        .count = 1,
                                        .alternatives = &set};

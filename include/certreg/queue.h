@@ -7,7 +7,8 @@
  *         for (int32_t full = 0; next < count && !full; next += !full)
  *             if (certreg_queue_add(q, input(next), &full)) ended++;     // refused
  *         if (certreg_queue_run(q)) ...                          // calls the model
- *         while (!certreg_queue_take(q, &result) && result.state) ended++;
+ *         while (!(status = certreg_queue_take(q, &result)) && result.state) ended++;
+ *         if (status) ...                          // the result needs more room
  *     }
  *
  * A call of the model has rows of many inputs. An input that is decided makes room for
@@ -86,9 +87,9 @@ typedef struct certreg_alternatives {
     certreg_alternative_write write; /* or a callback, which is passed `user` */
     void *user;
     /* Alternative `number` at depth and path has the noise id first_noise_id + n, n =
-     * ((count + 1) << depth) - (count + 1) + (number << depth) + path. All ids below
-     * first_noise_id + ((count + 1) << (halvings + 1)) are taken at this level; they
-     * must be new, also after the input has ended. */
+     * ((count + 1) << depth) - (count + 1) + (number << depth) + path. The set takes
+     * the ids with n < ((count + 1) << (halvings + 1)) - (count + 1) at this level;
+     * they must be new, also after the input has ended. */
     uint64_t first_noise_id;
     /* With a target and `write`: a part that is not proved is halved, up to so many
      * times, at most 12. Alpha is divided by depth: 1/2, 1/4, ..., the last twice. */

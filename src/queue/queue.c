@@ -539,17 +539,14 @@ static void describe(const certreg_queue *q, const cr_entry *e, certreg_queue_re
 static certreg_status check_rooms(const certreg_queue *q, const certreg_queue_result *r)
 {
     const int wants_all = r->alternatives && r->alternative_count;
-    certreg_status status =
+    if (r->room < r->count || (wants_all && r->alternative_room < r->alternative_count))
+        return cr_error_set(q->w.why, CERTREG_E_SMALL_MEMORY,
+                            "the result has %zu certificates and %zu results of alternatives",
+                            r->count, r->alternative_count);
+    const certreg_status status =
         cr_struct_check(r->certificates, CR_OLDEST_CERTIFICATE, "certificates", q->w.why);
-    if (!status && wants_all)
-        status = cr_struct_check(r->alternatives, CR_OLDEST_ALTERNATIVE_RESULT, "alternatives",
-                                 q->w.why);
-    if (status ||
-        (r->room >= r->count && (!wants_all || r->alternative_room >= r->alternative_count)))
-        return status;
-    return cr_error_set(q->w.why, CERTREG_E_SMALL_MEMORY,
-                        "the result has %zu certificates and %zu results of alternatives", r->count,
-                        r->alternative_count);
+    if (status || !wants_all) return status;
+    return cr_struct_check(r->alternatives, CR_OLDEST_ALTERNATIVE_RESULT, "alternatives", q->w.why);
 }
 
 static void write_arrays(const cr_entry *e, const certreg_queue_result *r)

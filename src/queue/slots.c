@@ -15,7 +15,8 @@ void cr_queue_exchange(certreg_queue *q, cr_slot *slot)
 
 uint64_t cr_set_noise_ids(const certreg_alternatives *a)
 {
-    return a->count ? (a->count + UINT64_C(1)) << (a->halvings + 1) : 0;
+    const uint64_t roots = a->count + UINT64_C(1);
+    return a->count ? (roots << (a->halvings + 1)) - roots : 0;
 }
 
 static uint64_t noise_id_of(const cr_entry *e, const certreg_alternative *node)
