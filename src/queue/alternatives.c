@@ -299,12 +299,13 @@ static uint64_t ask(certreg_queue *q, const cr_slot *slot)
     return UINT64_C(1) << (slot->node.depth + 1 < m->halvings ? slot->node.depth + 1 : m->halvings);
 }
 
-static void set_estimate(cr_set *s, uint32_t number, size_t count, const double *estimates)
+/* Keeps the estimates of an alternative that come first. */
+static void keep_estimates(cr_set *s, uint32_t number, size_t count, const certreg_certificate *c)
 {
     if (s->members[number].is_estimated) return;
     s->members[number].is_estimated = 1;
     s->unestimated--;
-    memcpy(s->estimates + number * count, estimates, count * sizeof *estimates);
+    for (size_t k = 0; k < count; k++) s->estimates[number * count + k] = c[k].estimate;
 }
 
 /* ---- the end of a set */
@@ -399,9 +400,8 @@ static void break_member(certreg_queue *q, cr_entry *e, uint32_t number, certreg
     if (number)
         snprintf(e->error.text, sizeof e->error.text, "alternative %u: %.200s", number,
                  q->w.why->text);
-    if (!s->members[number].is_estimated) s->unestimated--;
-    s->members[number].is_estimated = 1;
     for (size_t k = 0; k < e->count; k++) cr_certificate_init(q->w.record, NULL, q->answers + k);
+    keep_estimates(s, number, e->count, q->answers);
     fail_member(q, e, number);
     s->broken = status;
     finish_if_decided(q, e);
@@ -459,12 +459,7 @@ static void take(certreg_queue *q, cr_slot *slot, certreg_status status)
         break_member(q, e, number, status);
         return;
     }
-    if (!slot->node.depth) {
-        for (size_t k = 0; k < e->count; k++)
-            if (!s->members[number].is_estimated)
-                s->estimates[number * e->count + k] = q->answers[k].estimate;
-        set_estimate(s, number, e->count, s->estimates + number * e->count);
-    }
+    if (!slot->node.depth) keep_estimates(s, number, e->count, q->answers);
     e->rows += q->w.record->sample_count;
     s->members[number].samples += (uint32_t)q->w.record->sample_count;
     const int goes_on = number < s->failed && take_proof(q, slot);
@@ -481,9 +476,9 @@ static void look(certreg_queue *q, cr_slot *slot)
     const uint32_t number = slot->node.number;
     if (q->w.record->sample_count <= q->w.record->pilot || s->members[number].is_estimated) return;
     if (cr_question_load(q->w.record, q->asked, &asked, q->w.why)) return;
-    const double estimate =
+    q->answers->estimate =
         cr_prediction_estimate(q->w.record, &asked, q->w.record->sample_count, s->predictions[0]);
-    set_estimate(s, number, 1, &estimate);
+    keep_estimates(s, number, 1, q->answers);
     if (is_wanted(s, number)) return;
     e->rows += q->w.record->sample_count;
     cr_queue_close(q, slot);
@@ -578,11 +573,8 @@ void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
     const certreg_status status = cr_certify_step(&q->w, &call, sampled, &slot->goal, q->answers);
     cr_queue_learn(&q->slowest_answer, cr_deadline_now(q->w.record->deadline) - start);
     slot->missing = count_missing(q->w.record, slot->goal);
-    if (slot->goal && slot->missing) {
-        if (in_set) look(q, slot);
-        return;
-    }
     if (!slot->goal && (!status || !sampled)) cr_queue_keep_record(q, slot);
-    if (in_set) take(q, slot, status);
-    else take_answers(q, slot, status);
+    if (!in_set && !slot->goal) take_answers(q, slot, status);
+    if (in_set && !slot->goal) take(q, slot, status);
+    if (in_set && slot->goal) look(q, slot);
 }
