@@ -192,6 +192,13 @@ TEST(plain_inputs_have_the_bits_that_they_have_alone)
         .samples = 250});
 }
 
+TEST(a_given_prediction_is_copied)
+{
+    const double prediction = 0.25;
+    same_as_alone((setting){.q = {QUESTION(.tolerance = 1, .prediction = &prediction)},
+                            .questions = 1});
+}
+
 TEST(targets_have_the_bits_that_they_have_alone)
 {
     const certreg_target t = {.struct_size = sizeof t, .radius = 0.3, .growth = 1.5};

@@ -75,10 +75,11 @@ typedef int (*certreg_alternative_write)(void *user, certreg_alternative *);
 /** The alternatives of an input. A certificate is then about the input and all of them:
  *  its radius holds around each, at the alpha of one certificate; prediction and
  *  tolerance are the input's, from its pilot or given; its samples are those of all
- *  records. Nothing is claimed unless all are proved. certreg_move_certificate keeps
- *  the ball around the input alone. Only for CERTREG_CENTER_PREDICTION and the methods
- *  FINITE, ANYTIME and ASYMPTOTIC; with a target one question, without looks. z,
- *  margins and user stay the caller's, unchanged until the input is not open. */
+ *  records up to an alternative that failed. Nothing is claimed unless all are proved.
+ *  certreg_move_certificate keeps the ball around the input alone. Only for
+ *  CERTREG_CENTER_PREDICTION and the methods FINITE, ANYTIME and ASYMPTOTIC; with a
+ *  target one question, without looks. z, margins and user stay the caller's, unchanged
+ *  until the input is not open. */
 typedef struct certreg_alternatives {
     uint32_t struct_size;
     uint32_t count;                  /* beside the input itself, at least 1 */

@@ -115,7 +115,8 @@ void cr_certificate_join(cr_view *v, const cr_joined *j, certreg_certificate *c)
     c->reason = limiting->reason;
     if (j->left > 0) c->reason = CERTREG_REASON_NONE;
     else if (j->moved) c->reason = CERTREG_REASON_ALTERNATIVE;
-    else if (!c->reason) c->reason = CERTREG_REASON_MOVED;
+    else if (!c->reason)
+        c->reason = j->stop == CERTREG_STOP_HOPELESS ? CERTREG_REASON_TARGET : CERTREG_REASON_MOVED;
     c->limiting_side = j->left > 0 ? limiting->limiting_side : 0;
     c->constraints = limiting->constraints;
     c->output_lo = j->left > 0 ? limiting->output_lo : -INFINITY;

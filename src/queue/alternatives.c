@@ -16,7 +16,7 @@ static const double growth = 1.5; /* of the looks at an alternative */
 /* ======== Reading alternatives. */
 static certreg_status refuse(const certreg_queue *q, const char *why)
 {
-    return cr_error_set(q->w.why, CERTREG_E_INVALID, "alternatives%s", why);
+    return cr_error_set(q->w.why, CERTREG_E_INVALID, "%s", why);
 }
 
 static certreg_status check_fields(const certreg_queue *q, const certreg_alternatives *a)
@@ -26,18 +26,19 @@ static certreg_status check_fields(const certreg_queue *q, const certreg_alterna
                             "alternatives.count is %u; the queue is made for 1 to %zu", a->count,
                             q->plan.alternatives);
     if ((a->z != NULL) == (a->write != NULL))
-        return refuse(q, " need either z or write, and not both");
-    if (a->margins && !a->z) return refuse(q, ".margins belong to z: write sets them itself");
+        return refuse(q, "alternatives need either z or write, and not both");
+    if (a->margins && !a->z)
+        return refuse(q, "alternatives.margins belong to z: write sets them itself");
     for (size_t i = 0; a->margins && i < a->count; i++)
         if (!(a->margins[i] >= 0) || !isfinite(a->margins[i]))
-            return refuse(q, ".margins must be finite and not negative");
+            return refuse(q, "alternatives.margins must be finite and not negative");
     if (a->halvings > MAX_HALVINGS || (a->halvings && !a->write))
-        return refuse(q, ".halvings must be at most 12, and 0 without write");
-    if (a->watch > a->count) return refuse(q, ".watch must be at most count");
+        return refuse(q, "alternatives.halvings must be at most 12, and 0 without write");
+    if (a->watch > a->count) return refuse(q, "alternatives.watch must be at most count");
     if (a->estimate_all > 1 || a->reserved)
-        return refuse(q, ".estimate_all must be 0 or 1, and reserved 0");
+        return refuse(q, "alternatives.estimate_all must be 0 or 1, and reserved 0");
     if (a->first_noise_id > UINT64_MAX - cr_set_noise_ids(a))
-        return refuse(q, ".first_noise_id leaves too few noise ids below 2^64");
+        return refuse(q, "alternatives.first_noise_id leaves too few noise ids below 2^64");
     return CERTREG_OK;
 }
 
@@ -48,18 +49,19 @@ static certreg_status check_question(const certreg_queue *q, const cr_question *
 {
     const cr_given *g = &asked->given;
     if (g->center != CERTREG_CENTER_PREDICTION)
-        return refuse(q, " need CERTREG_CENTER_PREDICTION: a statement about the true mean, or the "
-                         "median of all samples, is about each alternative's own value");
+        return refuse(q, "alternatives need CERTREG_CENTER_PREDICTION: a statement about the true "
+                         "mean, or the median of all samples, is about each alternative's own "
+                         "value");
     if (asked->method->published)
-        return refuse(q, " need CERTREG_METHOD_FINITE, _ANYTIME or _ASYMPTOTIC: the prediction and "
-                         "the bounds of published methods are not fixed by a pilot");
-    if (g->looks) return refuse(q, " choose the looks of a target: leave looks NULL");
+        return refuse(q, "alternatives need CERTREG_METHOD_FINITE, _ANYTIME or _ASYMPTOTIC: the "
+                         "prediction and the bounds of published methods are not fixed by a pilot");
+    if (g->looks) return refuse(q, "alternatives choose the looks of a target: leave looks NULL");
     if (g->target_radius > 0 && e->count > 1)
-        return refuse(q, " with a target take one question: ask them one by one");
+        return refuse(q, "alternatives with a target take one question: ask them one by one");
     if (!(g->target_radius > 0) && e->set.given.halvings)
-        return refuse(q, ".halvings need a target: radii are not divided");
+        return refuse(q, "alternatives.halvings need a target: radii are not divided");
     if (q->home.plan.flags & CERTREG_PLAN_EPISODE)
-        return refuse(q, " are no episodes (CERTREG_PLAN_EPISODE), whose z is 0");
+        return refuse(q, "alternatives are no episodes (CERTREG_PLAN_EPISODE), whose z is 0");
     return CERTREG_OK;
 }
 
@@ -129,7 +131,7 @@ certreg_status cr_set_itself(certreg_queue *q, const cr_entry *e, const float *z
     const certreg_status status = write_node(q, e, q->changed, node);
     node->halvings = 0;
     if (status || (!memcmp(q->changed, z, bytes) && node->margin == 0)) return status;
-    return refuse(q, ".write has changed alternative 0, which is the input itself");
+    return refuse(q, "alternatives.write has changed alternative 0, which is the input itself");
 }
 
 /* Returns 1 if samples of an alternative still serve: it may be proved, or lacks its estimate. */
@@ -321,9 +323,19 @@ static int is_moved(const certreg_queue *q, const cr_entry *e, size_t k, uint32_
     return fabs(change) > e->set.own[k].tolerance;
 }
 
+/* The samples up to the first alternative that failed: those of others depend on what shares
+ * their calls. */
+static uint64_t samples_of(const cr_set *s)
+{
+    uint64_t samples = 0;
+    for (size_t i = 0; i <= s->given.count && i <= s->failed; i++) samples += s->members[i].samples;
+    return samples;
+}
+
 static void join(certreg_queue *q, cr_entry *e, int stop)
 {
     const cr_set *s = &e->set;
+    const int is_early = stop == CERTREG_STOP_DEADLINE || stop == CERTREG_STOP_CANCELLED;
     for (size_t k = 0; k < e->count; k++) {
         cr_given g;
         if (cr_question_parse(e->questions, k, 1, &g, q->w.why)) continue; /* it was valid */
@@ -333,7 +345,7 @@ static void join(certreg_queue *q, cr_entry *e, int stop)
                              .moved = is_moved(q, e, k, s->limiting[k]),
                              .alpha = g.alpha,
                              .digest = g.digest,
-                             .samples = e->rows,
+                             .samples = is_early ? e->rows : samples_of(s),
                              .stop = stop};
         cr_certificate_join(q->w.record, &j, e->certificates + k);
     }

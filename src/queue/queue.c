@@ -51,8 +51,8 @@ static certreg_status copy_question(const certreg_queue *q, const certreg_queue_
                             "question.prediction_count is %zu, and the model has %zu outputs",
                             to->prediction_count, outputs);
     if (to->prediction) {
-        memcpy(e->predictions + k * outputs, to->prediction,
-               to->prediction_count * sizeof *e->predictions);
+        const size_t numbers = to->prediction_count ? to->prediction_count : 1;
+        memcpy(e->predictions + k * outputs, to->prediction, numbers * sizeof *e->predictions);
         to->prediction = e->predictions + k * outputs;
     }
     if (to->target) to->target = target;
