@@ -195,8 +195,8 @@ TEST(plain_inputs_have_the_bits_that_they_have_alone)
 TEST(a_given_prediction_is_copied)
 {
     const double prediction = 0.25;
-    same_as_alone((setting){.q = {QUESTION(.tolerance = 1, .prediction = &prediction)},
-                            .questions = 1});
+    same_as_alone(
+        (setting){.q = {QUESTION(.tolerance = 1, .prediction = &prediction)}, .questions = 1});
 }
 
 TEST(targets_have_the_bits_that_they_have_alone)

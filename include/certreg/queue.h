@@ -59,7 +59,8 @@ typedef struct certreg_alternative {
     float *z; /* inputs numbers, the input itself on entry: write the changed input */
     /* 0 on entry. Write the distance >= 0 of z from the farthest input that it stands
      * for, in the norm of the radius, rounded up. These inputs may differ in features
-     * with noise only. The halves of a part stand for all that the part stands for. */
+     * with noise only. The halves of a part stand for all that the part stands for.
+     * Margin plus target is rounded up, by at most 2.2 %. */
     double margin;
     /* NULL on entry. To resume, write the address of bytes that plan.keep received for
      * the same alternative of the same set, valid until the queue's function returns */
@@ -135,7 +136,9 @@ typedef struct certreg_queue_input {
     double sigma;
     uint64_t noise_id, level; /* unlike certreg_certify_sigmas, alpha is not divided */
     /* total_samples of certreg_certify; 0: plan.max_samples. Each alternative has as
-     * many samples as the input has beyond its pilot. */
+     * many samples as the input has beyond its pilot; or as many as the input and a
+     * pilot of its own, unless all questions are FINITE or ANYTIME medians of numbers.
+     */
     size_t samples;
     const certreg_question *questions;
     size_t count;     /* of questions */
@@ -184,8 +187,8 @@ enum certreg_queue_flag {
 };
 
 /** Receives a record that is decided, also by a deadline or cancel: the bytes of
- *  certreg_estimator_export, which have the seed. It must not call the queue. A result
- *  other than 0 cancels the queue. */
+ *  certreg_estimator_export, which have the seed; not of alternatives that a deadline
+ *  or cancel ends. It must not call the queue. Any result but 0 cancels the queue. */
 typedef int (*certreg_queue_keep)(
     void *user, const certreg_queue_row *of, const void *record, size_t bytes);
 

@@ -322,10 +322,11 @@ static certreg_status cr_stopping_sample(const cr_context *w, cr_request *r)
  * record without main samples has not been examined. */
 static size_t next_goal(const cr_context *w, cr_request *r)
 {
-    const size_t samples = r->call->total_samples, present = w->record->sample_count;
+    size_t present; /* without a gap */
+    cr_view_require_contiguous(w->record, &present, NULL);
     if (!r->any_valid) return 0;
     if (r->all_targets) return (size_t)next_goal_of_targets(w, r, present <= w->record->pilot);
-    return present < samples ? samples : 0;
+    return present < r->call->total_samples ? r->call->total_samples : 0;
 }
 
 /* ======== The driver of a call of certify: parses and validates the questions, samples until
@@ -483,6 +484,10 @@ certreg_status cr_certify_step(const cr_context *w, const cr_call *call, certreg
     const certreg_status status = begin(w, call, out, &r);
     if (status) return status;
     sampled = stop_reason(sampled, &r.stop);
+    if (r.all_targets) { /* earlier steps have looked at the record */
+        r.count_chosen_by_outputs = 1;
+        r.main_samples_revealed = w->record->sample_count > w->record->pilot;
+    }
     if (sampled) *w->why = failure;
     else if (r.stop == CERTREG_STOP_ALL) sampled = prepare_sampling(w, &r);
     if (!sampled && r.stop == CERTREG_STOP_ALL) *goal = next_goal(w, &r);

@@ -77,6 +77,8 @@ certreg_status cr_set_read(certreg_queue *q, const certreg_alternatives *given, 
     s->needs_pilot = 0;
     cr_queue_exchange(q, NULL);
     cr_record_choose_pilot(q->w.record, e->samples); /* validation asks whether there is one */
+    if (q->w.record->pilot >= e->samples)
+        status = refuse(q, "alternatives need more samples than the pilot of the input");
     for (size_t k = 0; k < e->count && !status; k++) {
         cr_question asked = {.first_output = 0};
         status = cr_question_parse(e->questions, k, UINT64_C(1) << a.halvings, &asked.given,
@@ -105,12 +107,16 @@ static certreg_status write_node(certreg_queue *q, const cr_entry *e, float *z,
         if (node->number && a->margins) node->margin = a->margins[node->number - 1];
         return CERTREG_OK;
     }
-    node->z = z;
-    node->tag = e->tag;
+    certreg_alternative told = *node;
+    told.z = z;
+    told.tag = e->tag;
     cr_estimator_begin_callback(q->w.estimator);
-    const int code = a->write(a->user, node);
+    const int code = a->write(a->user, &told);
     cr_estimator_end_callback(q->w.estimator);
-    node->halvings = node->halvings < a->halvings ? node->halvings : a->halvings;
+    node->halvings = told.halvings < a->halvings ? told.halvings : a->halvings;
+    node->margin = told.margin;
+    node->record = told.record;
+    node->record_bytes = told.record_bytes;
     if (!code && node->margin >= 0 && isfinite(node->margin)) return CERTREG_OK;
     cr_error_set(q->w.why, CERTREG_E_INVALID,
                  code ? "write returned %d"
@@ -140,20 +146,10 @@ static int is_wanted(const cr_set *s, uint32_t number)
     return number < s->failed || (s->given.estimate_all && !s->members[number].is_estimated);
 }
 
-/* A record that is resumed waits for the predictions before it is evaluated. */
-static void start(certreg_queue *q, cr_slot *slot)
-{
-    if (slot->entry->set.is_predicted || !q->w.record->sample_count) {
-        cr_queue_step(q, slot, CERTREG_OK);
-        return;
-    }
-    slot->goal = 1;
-    slot->missing = !cr_view_has(q->w.record, 0);
-}
-
 static void break_member(certreg_queue *q, cr_entry *e, uint32_t number, certreg_status status);
 
-static void open_node(certreg_queue *q, cr_slot *slot, cr_entry *e, uint32_t number)
+/* Opens a record for the part of an alternative that is decided next. Returns 1 if it did. */
+static int open_node(certreg_queue *q, cr_slot *slot, cr_entry *e, uint32_t number)
 {
     cr_member *m = e->set.members + number;
     certreg_alternative node = {.struct_size = sizeof node,
@@ -167,15 +163,15 @@ static void open_node(certreg_queue *q, cr_slot *slot, cr_entry *e, uint32_t num
     if (!m->depth) m->halvings = (uint8_t)node.halvings;
     if (!status) status = cr_queue_open(q, slot, e, &node, q->changed);
     if (status) break_member(q, e, number, status);
-    else start(q, slot);
+    return !status;
 }
 
 void cr_set_fill(certreg_queue *q, cr_entry *e)
 {
     cr_set *s = &e->set;
     for (cr_slot *slot; !e->decided && s->next <= s->given.count && (slot = cr_queue_free_slot(q));)
-        if (is_wanted(s, s->next)) open_node(q, slot, e, s->next++);
-        else s->next++;
+        if (!is_wanted(s, s->next)) s->next++;
+        else if (open_node(q, slot, e, s->next++)) cr_queue_step(q, slot, CERTREG_OK);
 }
 
 void cr_set_begin(certreg_queue *q, cr_slot *slot)
@@ -189,6 +185,7 @@ void cr_set_begin(certreg_queue *q, cr_slot *slot)
     for (size_t i = 0; i < members * e->count; i++) s->estimates[i] = NAN;
     for (size_t i = 0; i < e->count * q->home.model.outputs; i++) s->predictions[i] = 1;
     for (size_t k = 0; k < e->count; k++) {
+        s->out[k] = s->given.count + 1;
         s->least[k] = INFINITY;
         s->limiting[k] = 0;
         s->watched[k] = NAN;
@@ -196,6 +193,11 @@ void cr_set_begin(certreg_queue *q, cr_slot *slot)
         s->tightest[k] = s->own[k];
     }
     e->pilot = q->w.record->pilot;
+    if (e->pilot >= e->samples) { /* that of a record which is resumed */
+        cr_queue_fail(q, e,
+                      refuse(q, "alternatives need more samples than the pilot of the input"));
+        return;
+    }
     s->main_samples = e->samples - (s->needs_pilot ? 0 : (size_t)e->pilot);
     s->next = 1;
     s->failed = s->given.count + 1;
@@ -301,13 +303,30 @@ static uint64_t ask(certreg_queue *q, const cr_slot *slot)
     return UINT64_C(1) << (slot->node.depth + 1 < m->halvings ? slot->node.depth + 1 : m->halvings);
 }
 
-/* Keeps the estimates of an alternative that come first. */
-static void keep_estimates(cr_set *s, uint32_t number, size_t count, const certreg_certificate *c)
+/* Marks an alternative that has, or will have, no other estimate than the present one. */
+static void mark_estimated(cr_set *s, uint32_t number)
 {
-    if (s->members[number].is_estimated) return;
+    s->unestimated -= !s->members[number].is_estimated;
     s->members[number].is_estimated = 1;
-    s->unestimated--;
-    for (size_t k = 0; k < count; k++) s->estimates[number * count + k] = c[k].estimate;
+}
+
+/* Keeps the estimates of an alternative at its first look; without a target, of all samples. */
+static void take_estimates(certreg_queue *q, const cr_slot *slot)
+{
+    cr_entry *e = slot->entry;
+    cr_view *v = q->w.record;
+    double *to = e->set.estimates + slot->node.number * e->count;
+    if (slot->node.depth || e->set.members[slot->node.number].is_estimated) return;
+    mark_estimated(&e->set, slot->node.number);
+    for (size_t k = 0; k < e->count; k++) {
+        cr_question asked;
+        cr_looks looks = {.samples = {v->sample_count}};
+        if (cr_question_load(v, q->asked + k, &asked, NULL)) continue;
+        if (e->set.target > 0) cr_looks_schedule(v, q->w.scratch, &asked, &looks);
+        const size_t samples = cr_min_size((size_t)looks.samples[0], v->sample_count);
+        if (samples > cr_view_first_noisy(v))
+            to[k] = cr_prediction_estimate(v, &asked, samples, e->set.predictions[0]);
+    }
 }
 
 /* ---- the end of a set */
@@ -358,7 +377,8 @@ static void finish_if_decided(certreg_queue *q, cr_entry *e)
 {
     const cr_set *s = &e->set;
     const int proved = s->failed > s->given.count;
-    if (s->unproved || (!proved && s->given.estimate_all && s->unestimated)) return;
+    const int waits = s->given.estimate_all && s->is_predicted && s->unestimated;
+    if (s->unproved || (!proved && waits)) return;
     if (s->broken) {
         *q->w.why = e->error;
         cr_queue_fail(q, e, s->broken);
@@ -381,6 +401,13 @@ static void note_radius(cr_set *s, size_t k, double left, uint32_t number,
     s->tightest[k] = *c;
 }
 
+static void close_unwanted(certreg_queue *q, const cr_entry *e)
+{
+    for (size_t i = q->open_count; i-- > 0;)
+        if (q->open[i]->entry == e && !is_wanted(&e->set, q->open[i]->node.number))
+            cr_queue_close(q, q->open[i]);
+}
+
 /* Alternatives behind the first that failed stop; the ones before it run to their end, so that the
  * result does not depend on the order of calls. */
 static void fail_member(certreg_queue *q, cr_entry *e, uint32_t number)
@@ -388,18 +415,15 @@ static void fail_member(certreg_queue *q, cr_entry *e, uint32_t number)
     cr_set *s = &e->set;
     s->failed = number;
     s->broken = CERTREG_OK;
-    s->members[number].state = CERTREG_ALTERNATIVE_FAILED;
     s->unproved = 0;
-    for (uint32_t i = 0; i < number; i++)
-        s->unproved += s->members[i].state != CERTREG_ALTERNATIVE_PASSED;
+    for (uint32_t i = 0; i < number; i++) s->unproved += !s->members[i].has_passed;
     for (size_t k = 0; k < e->count; k++) {
+        if (number < s->out[k]) s->out[k] = number;
         s->least[k] = 0;
         s->limiting[k] = number;
         s->tightest[k] = q->answers[k];
     }
-    for (size_t i = q->open_count; i-- > 0;)
-        if (q->open[i]->entry == e && !is_wanted(s, q->open[i]->node.number))
-            cr_queue_close(q, q->open[i]);
+    close_unwanted(q, e);
 }
 
 /* The same for an alternative without answers. If none before it fails, the input fails with this
@@ -407,13 +431,18 @@ static void fail_member(certreg_queue *q, cr_entry *e, uint32_t number)
 static void break_member(certreg_queue *q, cr_entry *e, uint32_t number, certreg_status status)
 {
     cr_set *s = &e->set;
-    if (number > s->failed) return;
+    if (number > s->failed) { /* it decides nothing, and has no estimate */
+        mark_estimated(s, number);
+        close_unwanted(q, e);
+        finish_if_decided(q, e);
+        return;
+    }
     e->error = *q->w.why;
     if (number)
         snprintf(e->error.text, sizeof e->error.text, "alternative %u: %.200s", number,
                  q->w.why->text);
     for (size_t k = 0; k < e->count; k++) cr_certificate_init(q->w.record, NULL, q->answers + k);
-    keep_estimates(s, number, e->count, q->answers);
+    mark_estimated(s, number);
     fail_member(q, e, number);
     s->broken = status;
     finish_if_decided(q, e);
@@ -444,6 +473,7 @@ static int take_proof(certreg_queue *q, cr_slot *slot)
                      left = margin > 0 ? nextafter(radius - margin, -INFINITY) : radius;
         const int proved = s->target > 0 ? radius >= q->target.radius : left > 0;
         if (number == s->given.watch && !depth) s->watched[k] = fmax(left, 0);
+        if (!proved && !(s->target > 0) && number < s->out[k]) s->out[k] = number;
         if (complete && (proved || !(s->target > 0)))
             note_radius(s, k, left, number, q->answers + k);
         proves |= proved;
@@ -456,42 +486,45 @@ static int take_proof(certreg_queue *q, cr_slot *slot)
     }
     if (proves && next_part(m)) return 1;
     if (proves) {
-        m->state = CERTREG_ALTERNATIVE_PASSED;
+        m->has_passed = 1;
         s->unproved--;
     } else fail_member(q, e, number);
     return 0;
 }
 
-static void take(certreg_queue *q, cr_slot *slot, certreg_status status)
+/* Takes the answers about a node, or the failure of its samples. Returns 1 if the slot has the next
+ * part of the same alternative. */
+static int take(certreg_queue *q, cr_slot *slot, certreg_status status)
 {
     cr_entry *e = slot->entry;
     cr_set *s = &e->set;
     const uint32_t number = slot->node.number;
+    for (size_t k = 0; k < e->count && !status; k++)
+        if (q->answers[k].stop == CERTREG_STOP_DEADLINE) {
+            cr_set_give_up(q, e, CERTREG_E_DEADLINE);
+            return 0;
+        }
     if (status) {
         break_member(q, e, number, status);
-        return;
+        return 0;
     }
-    if (!slot->node.depth) keep_estimates(s, number, e->count, q->answers);
+    take_estimates(q, slot);
     e->rows += q->w.record->sample_count;
-    s->members[number].samples += (uint32_t)q->w.record->sample_count;
+    s->members[number].samples += q->w.record->sample_count;
     const int goes_on = number < s->failed && take_proof(q, slot);
     if (slot->entry == e && slot->use) cr_queue_close(q, slot);
-    if (goes_on) open_node(q, slot, e, number);
-    else finish_if_decided(q, e);
+    if (goes_on) return open_node(q, slot, e, number);
+    finish_if_decided(q, e);
+    return 0;
 }
 
+/* A record that goes on: behind an alternative that failed, its estimate is enough. */
 static void look(certreg_queue *q, cr_slot *slot)
 {
     cr_entry *e = slot->entry;
-    cr_set *s = &e->set;
-    cr_question asked;
-    const uint32_t number = slot->node.number;
-    if (q->w.record->sample_count <= q->w.record->pilot || s->members[number].is_estimated) return;
-    if (cr_question_load(q->w.record, q->asked, &asked, q->w.why)) return;
-    q->answers->estimate =
-        cr_prediction_estimate(q->w.record, &asked, q->w.record->sample_count, s->predictions[0]);
-    keep_estimates(s, number, 1, q->answers);
-    if (is_wanted(s, number)) return;
+    if (q->w.record->sample_count <= q->w.record->pilot) return;
+    take_estimates(q, slot);
+    if (is_wanted(&e->set, slot->node.number)) return;
     e->rows += q->w.record->sample_count;
     cr_queue_close(q, slot);
     finish_if_decided(q, e);
@@ -518,6 +551,7 @@ void cr_set_give_up(certreg_queue *q, cr_entry *e, certreg_status why)
             memcpy(s->own, q->answers, e->count * sizeof *s->own);
     }
     for (size_t k = 0; k < e->count; k++) {
+        s->out[k] = s->limiting[k] = 0;
         s->least[k] = 0;
         s->tightest[k] = s->own[k];
         if (why == CERTREG_E_DEADLINE) s->tightest[k].reason = CERTREG_REASON_DEADLINE;
@@ -528,20 +562,24 @@ void cr_set_give_up(certreg_queue *q, cr_entry *e, certreg_status why)
 
 uint64_t cr_set_proved(const cr_entry *e)
 {
-    const cr_set *s = &e->set;
-    return s->failed > s->given.count || s->target > 0 ? s->failed : 0;
+    uint64_t least = e->error.status ? 0 : e->set.given.count + UINT64_C(1);
+    for (size_t k = 0; k < e->count; k++) least = least < e->set.out[k] ? least : e->set.out[k];
+    return e->set.target > 0 || least > e->set.given.count ? least : 0;
 }
 
 certreg_alternative_result cr_set_result(const cr_entry *e, size_t number, size_t question)
 {
     const cr_set *s = &e->set;
     const cr_member *m = s->members + number;
-    const int is_seen = m->is_estimated && (number <= s->failed || s->given.estimate_all);
+    const int is_decided = number <= s->failed && !e->error.status,
+              is_seen = m->is_estimated && (is_decided || s->given.estimate_all);
     return (certreg_alternative_result){
         .struct_size = sizeof(certreg_alternative_result),
-        .state = number <= s->failed ? m->state : CERTREG_ALTERNATIVE_UNDECIDED,
+        .state = !is_decided || number > s->out[question] ? CERTREG_ALTERNATIVE_UNDECIDED
+                 : number == s->out[question]             ? CERTREG_ALTERNATIVE_FAILED
+                                                          : CERTREG_ALTERNATIVE_PASSED,
         .estimate = is_seen ? s->estimates[number * e->count + question] : NAN,
-        .radius = number == s->given.watch ? s->watched[question] : NAN,
+        .radius = is_decided && number == s->given.watch ? s->watched[question] : NAN,
         .samples = number <= s->failed ? m->samples : 0};
 }
 
@@ -564,7 +602,20 @@ static void take_answers(certreg_queue *q, cr_slot *slot, certreg_status status)
     cr_queue_decide(q, e);
 }
 
-void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
+/* An alternative is not evaluated before the prediction is known. Without a target, or if it is
+ * resumed, not even its first look needs to be found. */
+static int waits_for_prediction(certreg_queue *q, cr_slot *slot)
+{
+    const cr_set *s = &slot->entry->set;
+    if (!slot->node.number || s->is_predicted) return 0;
+    if (s->target > 0 && !q->w.record->sample_count) return 0;
+    slot->goal = s->target > 0 ? 1 : q->w.record->plan.max_samples;
+    slot->missing = count_missing(q->w.record, slot->goal);
+    return 1;
+}
+
+/* Asks about a slot's node. Returns 1 if there are answers. */
+static int evaluate(certreg_queue *q, cr_slot *slot, certreg_status sampled, certreg_status *status)
 {
     cr_entry *e = slot->entry;
     const int in_set = e->set.given.count > 0;
@@ -575,6 +626,7 @@ void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
                     .inverse = e->at_radius > 0,
                     .at_radius = e->at_radius};
     cr_queue_mount(q, slot);
+    if (!sampled && in_set && waits_for_prediction(q, slot)) return 0;
     const double start = cr_deadline_now(q->w.record->deadline);
     if (in_set) {
         call.share = ask(q, slot);
@@ -582,11 +634,28 @@ void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
         if (slot->node.number) call.total_samples = q->w.record->plan.max_samples;
     }
     q->answers->struct_size = sizeof *q->answers;
-    const certreg_status status = cr_certify_step(&q->w, &call, sampled, &slot->goal, q->answers);
+    *status = cr_certify_step(&q->w, &call, sampled, &slot->goal, q->answers);
     cr_queue_learn(&q->slowest_answer, cr_deadline_now(q->w.record->deadline) - start);
+    if (!slot->goal && !sampled && in_set && slot->node.number && !e->set.is_predicted) {
+        slot->goal = 1; /* out of reach; answered about the prediction */
+        slot->missing = 0;
+        return 0;
+    }
     slot->missing = count_missing(q->w.record, slot->goal);
-    if (!slot->goal && (!status || !sampled)) cr_queue_keep_record(q, slot);
-    if (!in_set && !slot->goal) take_answers(q, slot, status);
-    if (in_set && !slot->goal) take(q, slot, status);
     if (in_set && slot->goal) look(q, slot);
+    return !slot->goal;
+}
+
+void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
+{
+    certreg_status status;
+    while (evaluate(q, slot, sampled, &status)) {
+        if (!status || !sampled) cr_queue_keep_record(q, slot);
+        if (!slot->entry->set.given.count) {
+            take_answers(q, slot, status);
+            return;
+        }
+        if (!take(q, slot, status)) return;
+        sampled = CERTREG_OK; /* the next part, in the same slot */
+    }
 }

@@ -33,6 +33,7 @@ static void lay_out_set(cr_arena *arena, const certreg_queue *q, const cr_record
     s->watched = cr_arena_alloc(arena, n, sizeof *s->watched);
     s->least = cr_arena_alloc(arena, n, sizeof *s->least);
     s->limiting = cr_arena_alloc(arena, n, sizeof *s->limiting);
+    s->out = cr_arena_alloc(arena, n, sizeof *s->out);
     s->own = cr_arena_alloc(arena, n, sizeof *s->own);
     s->tightest = cr_arena_alloc(arena, n, sizeof *s->tightest);
 }

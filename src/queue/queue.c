@@ -393,8 +393,7 @@ static int any_decided(const certreg_queue *q)
 
 static int any_out(certreg_queue *q)
 {
-    return call_in_state(q, CR_CALL_OUT) || call_in_state(q, CR_CALL_COPYING) ||
-           call_in_state(q, CR_CALL_BACK);
+    return call_in_state(q, CR_CALL_OUT) || call_in_state(q, CR_CALL_BACK);
 }
 
 /* Evaluates what has come back, ends what is late, and gives free records to alternatives. */
@@ -420,11 +419,12 @@ static certreg_status next(certreg_queue *q, size_t least, certreg_queue_call *o
     if (status) fail_open(q, status);
     if (status || !c->used) return status;
     certreg_backend *backend = q->w.replay->backend;
-    c->ticket = ++q->call_numbers * CR_MAX_CALLS + (uint64_t)(c - q->calls);
+    const uint64_t ticket = ++q->call_numbers * CR_MAX_CALLS + (uint64_t)(c - q->calls);
     atomic_store(&c->state, CR_CALL_OUT);
+    atomic_store(&c->ticket, ticket);
     *out = (certreg_queue_call){.struct_size = sizeof *out,
                                 .state = CERTREG_CALL_ROWS,
-                                .ticket = c->ticket,
+                                .ticket = ticket,
                                 .rows = q->home.model.batch,
                                 .used = c->used,
                                 .x = c->x,
@@ -437,10 +437,11 @@ static certreg_status give(certreg_queue *q, uint64_t ticket, const float *y, in
                            certreg_error *why)
 {
     cr_queue_call *c = q->calls + ticket % CR_MAX_CALLS;
-    int32_t out = CR_CALL_OUT;
+    uint64_t expected = ticket;
     if (!y && !failed) return cr_error_set(why, CERTREG_E_INVALID, "y is NULL");
-    if (ticket % CR_MAX_CALLS >= q->plan.calls || c->ticket != ticket ||
-        !atomic_compare_exchange_strong(&c->state, &out, CR_CALL_COPYING))
+    /* Two threads may give the same ticket: one of them takes it. */
+    if (ticket % CR_MAX_CALLS >= q->plan.calls || !ticket ||
+        !atomic_compare_exchange_strong(&c->ticket, &expected, 0))
         return cr_error_set(why, CERTREG_E_INVALID, "no call with ticket %llu is out",
                             (unsigned long long)ticket);
     const size_t count = c->used * q->home.columns;
@@ -450,7 +451,8 @@ static certreg_status give(certreg_queue *q, uint64_t ticket, const float *y, in
         status = leave(q, cr_backend_read(backend, &y, c->y, count, "y", why));
     if (!failed && !status && y != c->y) memcpy(c->y, y, count * sizeof *y);
     c->failed = failed;
-    atomic_store(&c->state, status ? CR_CALL_OUT : CR_CALL_BACK);
+    if (status) atomic_store(&c->ticket, ticket);
+    else atomic_store(&c->state, CR_CALL_BACK);
     return status;
 }
 

@@ -12,9 +12,8 @@
 typedef struct cr_member {   /* one alternative */
     uint32_t path;           /* with depth: its part that is decided next */
     uint8_t depth, halvings; /* how often it may be halved */
-    uint8_t state;           /* CERTREG_MEMBER_... */
-    uint8_t is_estimated;
-    uint32_t samples; /* in its records */
+    uint8_t has_passed, is_estimated;
+    uint64_t samples; /* in its records */
 } cr_member;
 
 typedef struct cr_set {
@@ -35,7 +34,8 @@ typedef struct cr_set {
     size_t *outputs;            /* questions: the numbers of a prediction */
     double *watched;            /* questions: the radius of given.watch */
     double *least;              /* questions: the least radius that a margin leaves */
-    uint32_t *limiting;         /* questions: the alternative with it */
+    uint32_t *out;      /* questions: the first alternative that is not proved; count + 1: none */
+    uint32_t *limiting; /* questions: the alternative with it */
     certreg_certificate *own, *tightest; /* questions: of the input; of `limiting` */
 } cr_set;
 
@@ -76,11 +76,11 @@ typedef struct cr_origin { /* of a row */
 
 /* ---- a call of the model */
 #define CR_MAX_CALLS 16u
-enum cr_call_state { CR_CALL_FREE, CR_CALL_OUT, CR_CALL_COPYING, CR_CALL_BACK };
+enum cr_call_state { CR_CALL_FREE, CR_CALL_OUT, CR_CALL_BACK };
 
 typedef struct cr_queue_call {
     _Atomic int32_t state;
-    _Atomic uint64_t ticket; /* the number of the call * CR_MAX_CALLS + its index */
+    _Atomic uint64_t ticket; /* the number of the call * CR_MAX_CALLS + its index; 0: given */
     int32_t failed;          /* error.code; 0: it has outputs */
     size_t used;
     double begun; /* by the clock of the record */

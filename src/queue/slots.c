@@ -98,6 +98,7 @@ void cr_queue_fail(certreg_queue *q, cr_entry *e, certreg_status status)
     for (size_t k = 0; k < e->count; k++) {
         c[k].noise_id = e->noise_id;
         c[k].input_digest = e->digest;
+        c[k].samples = e->rows;
         c[k].sigma = e->sigma;
     }
     cr_queue_decide(q, e);
