@@ -626,6 +626,7 @@ static int evaluate(certreg_queue *q, cr_slot *slot, certreg_status sampled, cer
                     .inverse = e->at_radius > 0,
                     .at_radius = e->at_radius};
     cr_queue_mount(q, slot);
+    if (!q->w.record->sample_count) slot->next = 0;
     if (!sampled && in_set && waits_for_prediction(q, slot)) return 0;
     const double start = cr_deadline_now(q->w.record->deadline);
     if (in_set) {
@@ -637,7 +638,7 @@ static int evaluate(certreg_queue *q, cr_slot *slot, certreg_status sampled, cer
     *status = cr_certify_step(&q->w, &call, sampled, &slot->goal, q->answers);
     cr_queue_learn(&q->slowest_answer, cr_deadline_now(q->w.record->deadline) - start);
     if (!slot->goal && !sampled && in_set && slot->node.number && !e->set.is_predicted) {
-        slot->goal = 1; /* out of reach; answered about the prediction */
+        slot->goal = slot->next = 1; /* out of reach: answered about the prediction, no samples */
         slot->missing = 0;
         return 0;
     }
