@@ -424,6 +424,17 @@ TEST(an_alternative_with_useless_outputs_fails_the_input)
     ck_assert_int_eq(x.c.reason, CERTREG_REASON_MOVED);
 }
 
+TEST(an_input_without_a_prediction_fails_with_its_set)
+{
+    const setting s = {
+        .batch = 64, .capacity = 10, .q = QUESTION(.tolerance = 2), .estimate_all = 1};
+    a_set set = set_of(0);
+    set.z[2] = failing;
+    const answer x = one_set(&s, &set);
+    ck_assert_int_eq(x.r.status, CERTREG_E_NOT_FINITE);
+    ck_assert_uint_eq(x.limiting, 0);
+}
+
 TEST(a_change_that_moves_the_estimate_is_named_as_the_reason)
 {
     const setting s = {.batch = 64, .capacity = 10, .q = QUESTION(.tolerance = 1.5)};

@@ -140,10 +140,16 @@ certreg_status cr_set_itself(certreg_queue *q, const cr_entry *e, const float *z
     return refuse(q, "alternatives.write has changed alternative 0, which is the input itself");
 }
 
+/* Without a prediction no record is evaluated: the input itself has failed in its pilot. */
+static int estimates_all(const cr_set *s)
+{
+    return s->given.estimate_all && s->is_predicted;
+}
+
 /* Returns 1 if samples of an alternative still serve: it may be proved, or lacks its estimate. */
 static int is_wanted(const cr_set *s, uint32_t number)
 {
-    return number < s->failed || (s->given.estimate_all && !s->members[number].is_estimated);
+    return number < s->failed || (estimates_all(s) && !s->members[number].is_estimated);
 }
 
 static void break_member(certreg_queue *q, cr_entry *e, uint32_t number, certreg_status status);
@@ -377,8 +383,7 @@ static void finish_if_decided(certreg_queue *q, cr_entry *e)
 {
     const cr_set *s = &e->set;
     const int proved = s->failed > s->given.count;
-    const int waits = s->given.estimate_all && s->is_predicted && s->unestimated;
-    if (s->unproved || (!proved && waits)) return;
+    if (s->unproved || (!proved && estimates_all(s) && s->unestimated)) return;
     if (s->broken) {
         *q->w.why = e->error;
         cr_queue_fail(q, e, s->broken);
