@@ -322,11 +322,6 @@ def shared_rows(batch: int, inputs: int, frames: bool = False) -> int:
     return batch or max(1, min(2**15 if frames else 2**14, 2**22 // inputs))
 
 
-def even_batch(samples: int, most: int) -> int:
-    """The number of rows in each of the fewest calls with at most `most` rows."""
-    return -(-samples // -(-samples // most))
-
-
 def in_pieces(
     call: Callable[[Value], Value],
     rows: Value,

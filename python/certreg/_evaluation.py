@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes as C
 import warnings
-from typing import Any, Callable, Iterator, Sequence, TypeAlias
+from typing import Any, Callable, Iterator, Sequence, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,13 +14,13 @@ from ._arguments import integer, member, number
 from ._arrays import array_of, numbers, unnamed
 from ._calls import Callbacks, Handle
 from ._categorical import CategoricalFeatures
-from ._covering import MOST_ROW, Covering, Found, check_questions, pilot_for, pilot_of_others
 from ._ctypes import f64, i32
 from ._library import lib
 from ._missing import WHOLE, MissingCells
 from ._messages import with_column_names
+from ._queue import MOST_ROW, Input, Queue, pilot_for
 from ._types import Inputs, Model, Names, Shape
-from .alternatives import Alternatives, ChangeSet, Space
+from .alternatives import Alternatives, Budget, ChangeSet, Found, Space
 from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
 from .denoised import check_sigmas
 from .errors import CertregError, ModelWarning
@@ -43,6 +43,7 @@ class Evaluator(Handle):
     _columns: Columns | None = None  # if inputs are DataFrames
     _names: Names = None  # of the features
     _categorical: CategoricalFeatures | None = None  # of the model
+    on_device = False
     _unchecked = False  # if the model has to be checked at the next input
     _missing: list[MissingCells]  # of the input that has begun; the model is never called before
     _noisy: np.ndarray | None  # True for each feature with noise; None: no cell may be missing
@@ -51,8 +52,7 @@ class Evaluator(Handle):
     _scale: np.ndarray | None = None
     _kind: np.ndarray | None = None
     _pilot = 0  # as it was given
-    _twin: Callable[..., Any]
-    _twins: tuple[Any, ...] = ()  # samples and pilots, and two estimators for alternatives
+    _plan: tuple[S.Model, S.Plan, object]  # by which it was made, and the arrays of the model
     alternatives: Found | None = None  # of the last certify with alternatives
 
     def _noise(self, noise_id: int | None) -> int:
@@ -216,36 +216,33 @@ class Evaluator(Handle):
         self, arguments: Sequence[Any], noise_id: int | None, given: object
     ) -> Answers:
         """certify with alternatives."""
-        if self._columns is not None:
-            raise ValueError("alternatives of a DataFrame: use certify_rows, or give arrays")
+        if self.on_device:
+            raise ValueError("alternatives need a model on the host: leave out device")
         z, sigma, total, *asked = arguments
         flat, layout = self._input(z)
-        sets = Alternatives(given, Space(self.shape, self._scale, None, None))
+        columns = self._columns
+        if columns is not None:  # values have codes in place of digests
+            columns = columns.table(z, "z")
+            flat, layout = columns.matrix[0], columns.layout
+        sets = Alternatives(given, Space(self.shape, self._scale, columns, None))
         questions = [question_of(question) for question in asked]
         samples = integer(total, "total_samples", 1)
         sigma, noise_id = number(sigma, "sigma"), self._noise(noise_id)
         if noise_id >= MOST_ROW:
             raise ValueError(f"with alternatives noise_id must be below {MOST_ROW}")
-        check_questions(questions)
+        stops = all(question.target is not None for question in questions)
+        pilot = self._pilot or pilot_for(samples, stops)
         with self._calls:
             self._begin(flat, sigma, noise_id, 0, layout)  # no record of an earlier input is left
-            covering = Covering(sets, *self._pair(questions, samples), questions, samples)
-            found = covering.certify(flat, sigma, noise_id, 0)
-            certificates, self.alternatives = found
-        made = [Certificate._of(certificate) for certificate in certificates]
+            self._plan[1].seed = self.info().seed
+            cells, each = sets.cells(flat, Budget(questions, samples, pilot, sigma, self._kind))
+            structs = structs_of(questions)
+            plan = len(structs), samples, self._plan[0].batch or samples, 1, len(cells) - 1, pilot
+            with Queue(cast(Any, self), *plan) as queue, self._callbacks.holding_interrupts():
+                result = queue.certified(Input(0, cells, sigma, noise_id, 0, each, structs))
+        self.alternatives = result.found
+        made = [Certificate._of(S.Certificate.from_buffer_copy(c)) for c in result.certificates]
         return made[0] if len(made) == 1 else made
-
-    def _pair(self, questions: Sequence[Question], samples: int) -> tuple[Any, Any]:
-        """The estimators for the input itself and for changed inputs."""
-        own = self._pilot or pilot_for(questions, samples)
-        plans = samples, own, pilot_of_others(questions, self._kind, self._pilot)
-        if self._twins[:1] != (plans,):
-            for twin in self._twins[1:]:
-                twin.close()
-            twins = [self._twin(max_samples=samples, pilot=p, check=False) for p in plans[1:]]
-            self._twins = (plans, *twins)
-            twins[0]._unchecked = self._unchecked
-        return self._twins[1:]
 
     def certify_outputs(
         self, total_samples: int, *questions: Asked

@@ -24,6 +24,8 @@ def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:
         digest.update(job.columns.fingerprint(matrix).encode())
     plan["X"] = digest.hexdigest()
     plan["rows"] = len(matrix)
+    if job.alternatives is not None:
+        plan["alternatives"] = job.alternatives.text(matrix)
     if job.model is not None:  # records answer without it
         plan["denoiser"] = digest_of(job.model) or None
     if plan["scale"] is not None:
@@ -60,7 +62,7 @@ def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[s
     same = ("exact",)  # follows from the scale
     changed = [name for name in now if name not in same and now[name] != before.get(name)]
     # These may change with others:
-    follows = {"levels": "sigmas", "batch": "samples", "rows": "X", "group": "sigmas samples"}
+    follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}
     changed = [name for name in changed if not set(follows.get(name, "").split()) & set(changed)]
-    arguments = {"sigmas": "sigma", "levels": "domain", "group": "batch"}
+    arguments = {"sigmas": "sigma", "levels": "domain"}
     return [arguments.get(name, name) for name in changed]

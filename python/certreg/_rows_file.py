@@ -12,12 +12,12 @@ import numpy as np
 from . import _structs as S
 from ._arguments import enum_value
 from ._arrays import arrays_in_file
-from ._covering import Found
 from ._files import AnyPath, archive_of, replace
 from ._integrity import check_ranges
 from ._optional import needed
 from ._types import Path
 from ._worker import ADDED, CERTIFICATE, Sampling, empty_certificates
+from .alternatives import Found
 from .constants import Domain
 from .frames import Index
 from .questions import Question, Serving, Target
@@ -40,7 +40,7 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         "questions": [dataclasses.asdict(question) for question in rows.questions],
         "errors": [[row, k, text] for (row, k), text in rows.errors.items()],
         "alternatives": [
-            [row, k, *dataclasses.astuple(found)] for (row, k), found in rows.alternatives.items()
+            [row, k, *vars(found).values()] for (row, k), found in rows.alternatives.items()
         ],
         "at_radius": rows.at_radius,
         "domain": int(rows.domain),
@@ -86,8 +86,8 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
             numbers=kept["numbers"],
             columns=facts["columns"],
             alternatives={
-                (row, k): Found(count, calls, tuple(limiting), proved, tuple(names))
-                for row, k, count, calls, limiting, proved, names in facts.get("alternatives", [])
+                (row, k): Found.of_lists(*parts)
+                for row, k, *parts in facts.get("alternatives", [])
             },
             missing=kept.get("missing"),
             made=str(facts.get("made", "")),

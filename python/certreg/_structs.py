@@ -33,13 +33,6 @@ class AttackResult(Struct):
     )
 
 
-class Batch(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "device"), (size_t, "rows inputs columns"), (u64, "first"),
-        (size_t, "used_first used_count"), (pointer, "x y stream"),
-    )
-
-
 class Certificate(Struct):
     _fields_ = fields(
         (u32, "struct_size"), (i32, "status outcome stop"),
@@ -112,6 +105,42 @@ class Forecast(Struct):
     )
 
 
+class QueueRow(Struct):
+    _fields_ = fields(
+        (u32, "struct_size number depth path"), (u64, "tag sample"),
+    )
+
+
+class Alternative(Struct):
+    _fields_ = fields(
+        (u32, "struct_size number depth path halvings reserved"), (u64, "tag"), (pointer, "z"),
+        (f64, "margin"), (pointer, "record"), (size_t, "record_bytes"),
+    )
+
+
+class AlternativeResult(Struct):
+    _fields_ = fields(
+        (u32, "struct_size"), (i32, "state"), (f64, "estimate radius"), (u64, "samples"),
+    )
+
+
+class QueueResult(Struct):
+    _fields_ = fields(
+        (u32, "struct_size"), (i32, "state"), (u64, "tag"), (i32, "status reserved"),
+        (ref(Error), "error"), (u64, "seed pilot"), (size_t, "room count"),
+        (ref(Certificate), "certificates"), (pointer, "limiting"),
+        (size_t, "alternative_room alternative_count"), (ref(AlternativeResult), "alternatives"),
+        (u64, "proved"),
+    )
+
+
+class QueueCall(Struct):
+    _fields_ = fields(
+        (u32, "struct_size"), (i32, "state"), (u64, "ticket"), (size_t, "rows used"),
+        (pointer, "x"), (ref(QueueRow), "row"), (pointer, "stream"),
+    )
+
+
 class Run(Struct):
     _fields_ = fields(
         (u32, "struct_size"), (i32, "reserved"), (u64, "seed noise_id level samples pilot batch"),
@@ -169,19 +198,22 @@ class WorstFunction(Struct):
     )
 
 
-EVAL = C.CFUNCTYPE(C.c_int, pointer, ref(Batch))
-
-
 PROGRESS = C.CFUNCTYPE(C.c_int, pointer, u64, u64)
 
 
 READ = C.CFUNCTYPE(C.c_int, pointer, u64, size_t, pointer)
 
 
-class Model(Struct):
+ALTERNATIVEWRITE = C.CFUNCTYPE(C.c_int, pointer, ref(Alternative))
+
+
+QUEUEKEEP = C.CFUNCTYPE(C.c_int, pointer, ref(QueueRow), pointer, size_t)
+
+
+class Batch(Struct):
     _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (EVAL, "eval"), (pointer, "user"),
-        (size_t, "inputs outputs batch"), (pointer, "scale kind lo hi"),
+        (u32, "struct_size"), (i32, "device"), (size_t, "rows inputs columns"), (u64, "first"),
+        (size_t, "used_first used_count"), (pointer, "x y stream"), (ref(QueueRow), "row"),
     )
 
 
@@ -206,6 +238,39 @@ class DenoiserPlan(Struct):
     _fields_ = fields(
         (u32, "struct_size"), (i32, "reserved"), (size_t, "inputs"), (u64, "rows"), (READ, "read"),
         (pointer, "user"), (f64, "sigma"), (pointer, "scale"), (size_t, "components"),
+    )
+
+
+class Alternatives(Struct):
+    _fields_ = fields(
+        (u32, "struct_size count"), (pointer, "z margins"), (ALTERNATIVEWRITE, "write"),
+        (pointer, "user"), (u64, "first_noise_id"), (u32, "halvings watch estimate_all reserved"),
+    )
+
+
+class QueueInput(Struct):
+    _fields_ = fields(
+        (u32, "struct_size"), (i32, "reserved"), (u64, "tag"), (pointer, "z"), (f64, "sigma"),
+        (u64, "noise_id level"), (size_t, "samples"), (ref(Question), "questions"),
+        (size_t, "count"), (f64, "at_radius"), (ref(Alternatives), "alternatives"),
+        (f64, "seconds"), (pointer, "record"), (size_t, "record_bytes"),
+    )
+
+
+class QueuePlan(Struct):
+    _fields_ = fields(
+        (u32, "struct_size flags"), (size_t, "capacity calls questions sets alternatives"),
+        (QUEUEKEEP, "keep"), (pointer, "keep_user"),
+    )
+
+
+EVAL = C.CFUNCTYPE(C.c_int, pointer, ref(Batch))
+
+
+class Model(Struct):
+    _fields_ = fields(
+        (u32, "struct_size"), (i32, "reserved"), (EVAL, "eval"), (pointer, "user"),
+        (size_t, "inputs outputs batch"), (pointer, "scale kind lo hi"),
     )
 
 
@@ -256,6 +321,19 @@ FUNCTIONS = {
     "certreg_estimator_forecast": (i32, pointer, ref(Question), ref(Forecast)),
     "certreg_move_certificate": (i32, ref(Certificate), size_t, pointer, pointer, pointer,
         ref(Error), ref(Certificate)),
+    "certreg_queue_size": (i32, pointer, ref(Model), ref(Plan), ref(QueuePlan), ref(Error),
+        pointer, pointer),
+    "certreg_queue_create": (i32, pointer, ref(Model), ref(Plan), ref(QueuePlan), ref(Error),
+        ref(pointer)),
+    "certreg_queue_destroy": (None, pointer),
+    "certreg_queue_add": (i32, pointer, ref(QueueInput), pointer),
+    "certreg_queue_run": (i32, pointer),
+    "certreg_queue_next": (i32, pointer, size_t, ref(QueueCall)),
+    "certreg_queue_give": (i32, pointer, u64, pointer, i32, ref(Error)),
+    "certreg_queue_take": (i32, pointer, ref(QueueResult)),
+    "certreg_queue_drop": (i32, pointer, pointer),
+    "certreg_queue_cancel": (None, pointer),
+    "certreg_queue_error": (ref(Error), pointer),
     "certreg_estimator_begin_level": (i32, pointer, pointer, f64, u64, u64),
     "certreg_estimator_sample": (i32, pointer, u64, size_t),
     "certreg_estimator_draw": (i32, pointer, u64, size_t, pointer),

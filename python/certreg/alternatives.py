@@ -4,8 +4,10 @@ Theory 1.11 has the proofs. All names are experimental."""
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 import math
+from statistics import NormalDist
 from typing import Any, Callable, Iterator, Sequence, TypeAlias, Union
 
 import numpy as np
@@ -15,13 +17,48 @@ from ._arguments import abbreviated, instance, integer, listed, number
 from ._arrays import norm_above, numbers, scale_of
 from ._quantization import channel_axis
 from ._types import Shape
+from .constants import NO_PILOT, Method, Statistic
 from .frames import Columns, check_exact
+from .questions import Question, Target
 
 MOST = 1 << 16  # alternatives of an input
 MOST_DIVISIONS = 3  # of a cell: nodes have numbers below 2^20
+TYPICAL = 0.6  # of the longest radius that a number of samples allows, when cells are chosen
 ROUNDING = 1e-13  # of corners in double, relative to the sizes of their terms
 Column: TypeAlias = Union[int, str]
 Change: TypeAlias = "tuple[str, np.ndarray]"  # a name, empty for no change, and an input
+_NORMAL = NormalDist()
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Found:
+    """What a row with alternatives has beside its certificates, at one sigma. Only the certificates
+    are proved. `estimates` has a number of each alternative for each question, or None."""
+
+    count: int  # alternatives, no change included
+    calls: int  # rows of the model
+    limiting: tuple[str, ...]  # for each question the alternative that limits its radius
+    proved: int  # alternatives before the first one that failed
+    names: tuple[str, ...]  # the alternatives in their order, without divisions
+    estimates: tuple[tuple[float | None, ...], ...] = ()
+
+    @classmethod
+    def of_lists(cls, *parts: Any) -> "Found":
+        """From the values of its fields, with lists of JSON for tuples."""
+        return cls(*map(_as_tuple, parts))
+
+    def estimate(self, question: int = 0) -> float:
+        """The estimate at the limiting alternative; NaN if there is none."""
+        found = self.estimates[question][self.names.index(self.limiting[question])]
+        return math.nan if found is None else found
+
+    def __repr__(self) -> str:
+        texts = [f"{self.count} alternatives, {self.calls} samples"]
+        for question, name in enumerate(self.limiting):
+            here, there = self.estimates[question][0], self.estimate(question)
+            change = f", {100 * (there - here) / abs(here):+.3g} %" if here else ""
+            texts.append(f"limited by {name}: {there:.6g}{change}")
+        return "; ".join(texts)
 
 
 class Space:
@@ -35,6 +72,7 @@ class Space:
         self.scale: np.ndarray = np.asarray(flat, np.float64).reshape(-1)
         self.X = None if X is None else X.reshape(len(X), -1)
         self.is_of_rows = False  # if the values of X choose the alternatives
+        self.is_table = len(shape) == 1  # whose cells may be missing
 
     def place(self, column: Column, what: str) -> int:
         """The index of a column."""
@@ -63,17 +101,29 @@ class Space:
             )
         return at
 
-    def label(self, at: int, code: float) -> str:
+    def value(self, at: int, code: float) -> object:
         """The value of a column that a number of an input stands for."""
         if self.columns is not None and not self.scale[at]:
-            return str(self.columns.value(at, code))
-        return f"{code:g}"
+            return self.columns.value(at, code)
+        return code
+
+    def text(self, at: int, code: float) -> str:
+        """A number of an input as a text that differs for different values."""
+        value = self.value(at, code)
+        return f"{at} {type(value).__name__} {value}"
+
+    def label(self, at: int, code: float) -> str:
+        """The same as a text."""
+        value = self.value(at, code)
+        return f"{code:g}" if value is code else str(value)
 
     def code(self, at: int, value: object, what: str, known: bool) -> float:
-        """The number of an input that stands for a value of a column. Raises ValueError if `known`
-        and the column does not hold the value."""
+        """The number of an input that stands for a value of a column, NaN for a missing one. Raises
+        ValueError if `known` and the column does not hold the value."""
         if self.columns is not None and not self.scale[at]:
             found = self.columns.code(at, value, add=not known)
+        elif self.is_table and not known and _is_missing(value):
+            return math.nan
         else:
             found = float(np.float32(number(value, what)))
             if not math.isfinite(found):
@@ -112,6 +162,16 @@ class Space:
         return norm_above(change[some] / self.scale[some], self.size)
 
 
+def _as_tuple(part: Any) -> Any:
+    return tuple(map(_as_tuple, part)) if isinstance(part, list) else part
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a value is None, NaN or pandas.NA."""
+    is_nan = isinstance(value, (float, np.floating)) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ == "NAType"
+
+
 def _different(codes: Sequence[float]) -> list[float]:
     """The different codes. 0.0 and -0.0 are two, since models can tell them apart."""
     return list({repr(code): code for code in codes}.values())
@@ -136,19 +196,72 @@ class Cell:
         assert self.cover is not None
         return self.cover.center(self.lo, self.hi)[1]
 
-    def is_about(self, z: np.ndarray) -> bool:
-        """Whether its input has the bits of another one."""
-        return self.z.tobytes() == z.tobytes()
-
     @property
     def divisions(self) -> int:
         """The number of times that it may be divided."""
         return 0 if self.cover is None else self.cover.divisions
 
-    def halves(self) -> list["Cell"]:
-        """The two cells of which it consists."""
+    def part(self, depth: int, path: int) -> "Cell":
+        """A part after so many divisions: the halves of part p are 2 p and 2 p + 1."""
+        if not depth:
+            return self
         assert self.cover is not None
-        return self.cover.halves(self)
+        return self.cover.halves(self.part(depth - 1, path >> 1))[path & 1]
+
+
+class Budget:
+    """The samples of an input with alternatives at one sigma, and what they have to prove."""
+
+    def __init__(
+        self, questions: Sequence[Question], samples: int, pilot: int, sigma: float,
+        kind: np.ndarray | None,
+    ) -> None:  # fmt: skip
+        self.samples, self.pilot, self.sigma = samples, 0 if pilot == NO_PILOT else pilot, sigma
+        self.alpha = min(q.alpha / q.bonferroni for q in questions)
+        target = questions[0].target
+        self.target = target.radius if isinstance(target, Target) else float(target or 0)
+        counted = all(q.statistic == Statistic.MEDIAN and not q.is_vector for q in questions)
+        counted &= all(q.method in (Method.FINITE, Method.ANYTIME) for q in questions)
+        self.has_pilots = not counted or kind is not None and bool(np.any(kind))  # alternatives
+
+    def main_samples(self, nodes: int) -> int:
+        """The samples of each node beyond its pilot."""
+        if self.has_pilots:
+            return self.samples // nodes - self.pilot
+        return (self.samples - self.pilot) // nodes
+
+    def least_for(self, cell: Cell, radius: float) -> int:
+        """The main samples that prove a radius around a cell, for a median without failures."""
+        alpha = self.alpha * (0.5 if cell.divisions else 1)
+        miss = _NORMAL.cdf(-(cell.margin + radius) / self.sigma)
+        return math.ceil(math.log(alpha) / math.log1p(-miss) * (1 - 1e-12)) if miss else 1 << 62
+
+    def value(self, cells: Sequence[Cell], nodes: int) -> float:
+        """The quality of a partition: minus the samples for a target, or the typical radius that is
+        left of the one with these samples."""
+        if self.target:
+            return -float(sum(self.least_for(cell, self.target) for cell in cells))
+        outside = self.alpha ** (1 / max(self.main_samples(nodes), 1e-3))
+        longest = _NORMAL.inv_cdf(min(max(outside, 1e-9), 1 - 1e-12))
+        return TYPICAL * self.sigma * longest - max(cell.margin for cell in cells)
+
+    def check(self, cells: Sequence[Cell], nodes: int) -> None:
+        """Raises ValueError if the samples are too few."""
+        goal, margin = self.target or self.sigma / 4, max(cell.margin for cell in cells)
+        begun = self.pilot * (nodes if self.has_pilots else 1)
+        least = [max(self.least_for(cell, radius) for cell in cells) for radius in (0, goal)]
+        radii, to_prove = (begun + nodes * each for each in least)
+        if (to_prove if self.target else radii) > self.samples:
+            beyond = f" with margins up to {margin:.3g}" if margin else ""
+            need = "" if self.target else f"radii take at least {_calls(radii)}, and "
+            raise ValueError(
+                f"samples is {self.samples}, too few for {len(cells)} alternatives{beyond}: {need}"
+                f"a target of {goal:.3g} takes {_calls(to_prove)} if none fails"
+            )
+
+
+def _calls(count: int) -> str:
+    return f"{count} samples" if count < 1 << 50 else "more samples than any computer draws"
 
 
 # ---- sets
@@ -284,7 +397,8 @@ class Replaced(_Finite):
     Parameters
     ----------
     values : dict
-        The value of each column, by name or index. Columns may have noise.
+        The value of each column, by name or index. Columns may have noise. None and NaN are missing
+        values, for models of tables that take them.
 
     Examples
     --------
@@ -347,6 +461,11 @@ class Listed(ChangeSet):
             raise ValueError("margins must be finite numbers of at least 0")
         flat = inputs.reshape(len(inputs), -1)
         return [Cell(f"input {i}", x, float(h)) for i, (x, h) in enumerate(zip(flat, margins))]
+
+    def _text(self, X: np.ndarray, space: Space) -> str:
+        """The inputs for all rows, since a function has no text."""
+        each = X if callable(self.inputs) else X[:1]
+        return repr([[(c.z.tobytes(), c.margin) for c in self._cells(z, space)] for z in each])
 
 
 # ---- families
@@ -430,8 +549,8 @@ class Gain(Family):
     cells : int
         Number of cells; 0: chosen for the number of samples.
     refine : int
-        Number of times that a cell whose radius is too short may be divided, 0 to 3. Alpha is then
-        divided by the depth of cells (theory 1.11).
+        With a target: number of times that a cell that misses it may be divided, 0 to 3. Alpha is
+        then divided by the depth of cells (theory 1.11).
 
     Examples
     --------
@@ -647,11 +766,6 @@ class _Cover:
         rounding = (ROUNDING * len(families) + 2**-24) * sizes + families[-1]._step() / 2
         self._slack = self._norm(rounding)
 
-    @property
-    def has_none(self) -> bool:
-        """True if no change belongs to it."""
-        return not self.name
-
     def _norm(self, change: np.ndarray) -> float:
         """The norm of a change of the features that move; elsewhere cells may be missing."""
         return self.space.norm(np.where(self._moving, change, 0.0))
@@ -680,6 +794,7 @@ class _Cover:
         return Cell(name, None, margin, self, lo, hi)
 
     def halves(self, cell: Cell) -> list[Cell]:
+        """The two cells of which a cell consists."""
         i = self._longest(cell.lo, cell.hi)
         middle = (cell.lo[i] + cell.hi[i]) / 2
         left = tuple(middle if k == i else end for k, end in enumerate(cell.hi))
@@ -706,6 +821,20 @@ class _Cover:
             longest = self._longest([e[0] for e in edges], [e[1] for e in edges])
             counts[longest] += max(1, counts[longest] // 4)
 
+    def chosen(self, budget: Budget, others: int, covers: int) -> list[Cell]:
+        """The best partition for the samples, beside other cells and as many covers."""
+        best, cells, worse = -math.inf, list[Cell](), 0
+        for some in self.partitions():
+            nodes = others + covers * len(some) * _nodes(self.divisions)
+            value, worse = budget.value(some, nodes), worse + 1
+            if value > best:
+                best, cells, worse = value, some, 0
+            if worse > 3 or budget.main_samples(nodes) < 1:
+                break
+        if not cells:
+            raise ValueError(f"a family has more than {MOST} cells: give a smaller one")
+        return cells
+
     def _grid(self, edges: Sequence[np.ndarray]) -> list[Cell]:
         """The cells between these edges, from no change outwards."""
         sides = [list(zip(e[:-1].tolist(), e[1:].tolist())) for e in edges]
@@ -720,6 +849,11 @@ def _edges(ends: tuple[float, float], count: int, knots: list[float]) -> np.ndar
     if ends[0] == ends[1]:
         return np.array(ends)
     return np.unique(np.concatenate([np.linspace(*ends, count + 1), knots]))
+
+
+def _nodes(divisions: int) -> int:
+    """The cells of a tree that is divided so often."""
+    return int(2 ** (divisions + 1) - 1)
 
 
 class Alternatives:
@@ -764,6 +898,32 @@ class Alternatives:
                 factor._check(self.space)
                 families.append(factor)
         return finite, families, None
+
+    def cells(self, z: np.ndarray, budget: Budget) -> tuple[list[Cell], int]:
+        """An input, flat, and its alternatives; and the number of samples of the input itself.
+        Raises ValueError if they take more samples than there are."""
+        cells, covers = self.of(z)
+        cells.insert(0, Cell("no change", z))
+        finite = len(cells)
+        for cover in covers:
+            if cover.divisions and not budget.target:
+                raise ValueError("refine divides cells that miss a target: give one, or refine=0")
+            cells += cover.chosen(budget, finite, len(covers))
+        if len(cells) > MOST:
+            raise ValueError(f"the set has {len(cells)} alternatives; at most {MOST} are possible")
+        nodes = sum(_nodes(cell.divisions) for cell in cells)
+        budget.check(cells, nodes)
+        return cells, budget.pilot + budget.main_samples(nodes)
+
+    def text(self, X: np.ndarray) -> str:
+        """The set for these inputs. Equal texts are equal sets."""
+        space, texts = self.space, list[str]()
+        for finite, families, given in self._parts:
+            for moves in finite:
+                each = [[[space.text(*pair) for pair in m] for m in g] for g in moves.groups]
+                texts.append(f"{moves.k} of {each}")
+            texts.append(f"{families} {None if given is None else given._text(X, space)}")
+        return hashlib.sha256("; ".join(texts).encode()).hexdigest()
 
     def count(self) -> int:
         """The number of alternatives of one input, without the cells of families, at most."""

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from . import _structs as S
 from ._arguments import enum_value, not_negative, path_of
 from ._arrays import check_finite, numbers
-from ._covering import Found
 from ._library import version
 from ._optional import needed
 from ._remarks import abstention_remarks, ceiling_remarks, exact_features, failure_remark
@@ -25,6 +24,7 @@ from ._tables import HtmlTable, aligned
 from ._texts import printable
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
 from ._worker import ADDED, CERTIFICATE, FIELDS, Record, Sampling
+from .alternatives import Found
 from .bands import population
 from .constants import Domain, Outcome, version_text
 from .frames import Index, in_order
@@ -57,7 +57,8 @@ class Rows(HtmlTable):
     domain, model_id, resume
         As they were given.
     records : list
-        With keep_records and without a resume file: a record for each finished row and sigma;
+        With keep_records and without a resume file: a record for each finished row and sigma, and
+        for each alternative (`number`, 0 for the row itself, `depth` and `path`);
         ``outputs(n)`` of a record has the outputs of all samples for a model with n outputs.
     index, columns
         Index and columns of the DataFrame of the inputs, columns as texts; None for an array.
@@ -74,8 +75,9 @@ class Rows(HtmlTable):
         because the resume file had all of them.
     alternatives : dict
         For rows with alternatives, by (row, index of sigma): `count` of alternatives, `calls`, the
-        `limiting` alternative for each question, `proved`, the number before the first one that
-        failed, and their `names`. Experimental.
+        `limiting` alternative for each question, `proved`, with a target the number before the
+        first one that failed, their `names`, and for each question their `estimates`, without a
+        guarantee. Experimental.
     certreg : str
         Version of the library that made the certificates, also in rows of a file.
 
@@ -231,6 +233,8 @@ class Rows(HtmlTable):
                     if self.missing is not None:
                         line["missing"] = ", ".join(named(self.missing[row], self.columns))
                     line.update({name: line.pop(name) for name in ADDED})
+                    if self.alternatives:
+                        line["limiting_estimate"] = found.estimate(q) if found else math.nan
                     list_.append(line)
         return list_
 

@@ -28,6 +28,7 @@ PLAN_PAIRS = 2  # flags=...: a server of pairs of opposite noise; experimental
 PLAN_DEPLOYED = 8  # flags=...: the deployed loop, in which every sample has noise; experimental
 PLAN_EPISODE = 4  # flags=...: a row is the noise of one run of a control loop; experimental
 PLAN_ROUNDED = 16  # outputs are rounded to float32: a flag of every Estimator; experimental
+CALL_ROWS = 1  # the state of a call of a queue with rows to compute
 JSON_SEED = 1  # to_json(flags=...): write the seed too
 WORST_CASE_EVALUATIONS = 2000  # default limit of a Solver
 LEAST_WORST_CASE_EVALUATIONS = 1000  # least limit of a Solver
@@ -272,7 +273,8 @@ class Reason(Named):
     - TARGET: no look proved the target radius or a part of it.
     - OUTPUTS_OUT: too large a share of the outputs may be beyond the tolerance.
     - SPREAD: the same for a mean: its bounds are too wide, or the outputs scatter.
-    - MOVED: the input is not nearer than the radius, after `Certificate.moved`."""
+    - MOVED: the input is not nearer than the radius, after `Certificate.moved`.
+    - ALTERNATIVE: the change to an alternative itself moves the estimate out of the tolerance."""
 
     NONE = 0
     DEADLINE = 1
@@ -288,6 +290,7 @@ class Reason(Named):
     OUTPUTS_OUT = 11
     SPREAD = 12
     MOVED = 13
+    ALTERNATIVE = 14
 
 
 class Stop(Named):

@@ -123,11 +123,6 @@ def raised(what: str, error: BaseException) -> str:
     return f"{what} raised {type(error).__name__}: {error}"
 
 
-class SharedCallError(Exception):
-    """A call of the model for several inputs failed. The argument is the index of the input that
-    fails alone too, and None if each input succeeds alone. The cause is the model's exception."""
-
-
 def of_model(error: BaseException) -> str:
     """A text about a failure of the model, or of the library that called it."""
     return str(error) if isinstance(error, CertregError) else raised("the model", error)

@@ -9,7 +9,7 @@ import functools
 import math
 import os
 import sys
-from typing import Any, Callable, ContextManager, Iterable, Iterator, Sequence, TypeAlias, cast
+from typing import Any, Callable, Iterable, Sequence, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ from ._types import Frame, Inputs, Model, Path, Scale
 from .attacks import AttackResult, Attacks, options_of
 from .constants import PLAN_ROUNDED, Output, Side, Status
 from .denoised import check_use, function_of_rows
-from .errors import CertregError, SharedCallError, exported
+from .errors import CertregError, exported
 from .frames import Columns, by_names, is_frame, split_frame
 from .models import device_model
 from .questions import Asked
@@ -154,9 +154,7 @@ class Estimator(Evaluator):
         progress: Callable[[int, int], object] | None = None,
         check: bool = True,
     ) -> None:
-        given = {n: v for n, v in locals().items() if n not in ("self", "__class__")}
         super().__init__()
-        self._twin = lambda **more: Estimator(**{**given, **more})  # does not refer to self
         self._backend = pointer()
         self._attacks: Attacks | None = None  # made on demand
         self.on_device, self._has_stream = device is not None, integer(stream, "stream") > 0
@@ -211,6 +209,7 @@ class Estimator(Evaluator):
         )
         self._open_backend(threads, device, stream, module)
         self._create(m, p)
+        self._plan = m, p, arrays  # which their addresses need
 
     def _functions(
         self, model: Model, progress: Callable[..., object] | None
@@ -220,7 +219,7 @@ class Estimator(Evaluator):
         missing, turns = self._missing, self._turns
         evaluate, report = S.EVAL(), S.PROGRESS()
         if model is not None:
-            functions = self._model_functions  # of one element, which _recorded replaces
+            functions = self._model_functions
             functions.append(self._function_of(model))
 
             def run(batch: "C._Pointer[S.Batch]") -> None:
@@ -273,8 +272,6 @@ class Estimator(Evaluator):
         attacks = getattr(self, "_attacks", None)
         if attacks:
             attacks._free()
-        for twin in self._twins[1:]:
-            twin.close()
         super()._free()
         self._freed("_backend", lib.certreg_backend_close)
 
@@ -385,37 +382,28 @@ class Estimator(Evaluator):
         self, begins: Sequence[Callable[[], None]], samples: int
     ) -> np.ndarray | None:
         """The outputs of `samples` samples of several inputs, (inputs, samples, columns), by one
-        call of the model. Each of `begins` begins an input, and has to begin it again before its
-        outputs are recorded; DataFrames have one layout. None if the call cannot be shared: on a
-        device, or if an input is refused. Raises SharedCallError if the model fails: then the model
-        is called once more for each input, to name the input. Outputs of these calls are dropped,
-        because no second try may replace a failed sample."""
+        call of the model. Each of `begins` begins an input; DataFrames have one layout. None if the
+        call cannot be shared: on a device, or if an input is refused. If the model raises an
+        exception, it is called once more for each input, and fails at the one that fails alone."""
         if self.on_device or len(begins) < 2:
             return None
         x = np.empty((len(begins) * samples, *self.shape), np.float32)
+        each = np.split(x, len(begins))
         try:
-            for i, begin in enumerate(begins):
+            for begin, some in zip(begins, each):
                 begin()
-                some = x[i * samples : (i + 1) * samples]
                 self._call("draw", 0, samples, some.ctypes.data)
                 self._missing[0].restore(some)
         except CertregError:
             return None
         x.flags.writeable = False
         try:
-            y = self._outputs_of(x)
-        except KeyboardInterrupt:
+            y = outputs_in_float32(self._outputs_of(x), self._turns)
+        except Exception:  # no second try replaces it
+            for some in each:
+                self._outputs_of(some)
             raise
-        except BaseException as error:  # SystemExit as well
-            for i, each in enumerate(np.split(x, len(begins))):
-                try:
-                    self._outputs_of(each)
-                except KeyboardInterrupt:
-                    raise
-                except BaseException as own:
-                    raise SharedCallError(i) from own
-            raise SharedCallError(None) from error
-        return np.array(y, order="C").reshape(len(begins), samples, self.columns)
+        return y.reshape(len(begins), samples, self.columns)
 
     def _sample_each(
         self,
@@ -435,40 +423,16 @@ class Estimator(Evaluator):
             ]
             most = shared_rows(self._batch, self.inputs, self._columns is not None)
             group = max(1, most // samples)
-            for i, begin in enumerate(begins):
-                if i % group == 0:
-                    try:
-                        outputs = self._sample_together(begins[i : i + group], samples)
-                    except SharedCallError as failed:
-                        raise (failed.__cause__ or failed) from None
-                begin()
-                if outputs is None:
-                    self.sample(0, samples)
-                else:
-                    with self._recorded(begin, outputs[i % group]):
+            for first in range(0, len(begins), group):
+                some = begins[first : first + group]
+                outputs = self._sample_together(some, samples)
+                for i, begin in enumerate(some):
+                    begin()
+                    if outputs is None:
                         self.sample(0, samples)
-                use()
-
-    def _recorded(self, begin: Callable[[], None], outputs: np.ndarray) -> ContextManager[None]:
-        """Records the outputs of the input that was begun. If some cannot be used, the context
-        returned makes the library call for them, so that it reports them as in a call of its own:
-        begin the input again within it."""
-        y = outputs_in_float32(outputs, self._turns)
-        try:
-            self._call("record", 0, len(y), y.ctypes.data)
-        except CertregError:
-            return self._replaying(begin, outputs)
-        return contextlib.nullcontext()
-
-    @contextlib.contextmanager
-    def _replaying(self, begin: Callable[[], None], outputs: np.ndarray) -> Iterator[None]:
-        model, left = self._model_functions[0], iter(outputs)
-        self._model_functions[0] = lambda x: np.array([next(left) for _ in x])
-        try:
-            begin()
-            yield
-        finally:
-            self._model_functions[0] = model
+                    else:
+                        self._call("record", 0, samples, outputs[i].ctypes.data)
+                    use()
 
     def _outputs_of(self, x: np.ndarray) -> np.ndarray:
         """Calls the model outside of the library, which is not busy meanwhile."""

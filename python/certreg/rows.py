@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from . import _structs as S
 from ._arguments import constraints_of, integer, member, no_member, number, positive
 from ._arguments import seed_or_random
-from ._arrays import check_finite, even_batch, numbers, shared_rows
-from ._covering import MOST_ROW, check_plan, check_questions, pilot_for
+from ._arrays import check_finite, numbers
+from ._queue import MOST_ROW, check_alternatives, pilot_for
 from ._categorical import check_categorical, is_default, split_by_rule
 from ._missing import missing_with_noise
 from ._plan import plan_of
@@ -44,7 +44,6 @@ from .store import ResumeFile, StoredRun, stored_run
 from .workers import ATTEMPTS, ExecutorBroken, ExecutorRunner, LocalRunner, Runner, Scheduler
 from .workers import executor_or_jobs, is_worker_death
 
-TARGET_PILOT = 30  # samples before the looks at a target (docs/benchmarks.md)
 MOST_NAMED = 8  # rows in a message
 MANY = 8  # numbers that are meant for rows if there is one for each
 PER_FEATURE = ": give noise per feature as scale"
@@ -156,19 +155,15 @@ def certify_rows(
     domain = _domain(more.domain)
     sigmas, levels = _noise_levels(sigma, domain, len(matrix))
     samples, outputs = integer(samples, "samples", 1), integer(more.outputs, "outputs", 1)
-    batch = integer(batch, "batch")
-    together = shared_rows(batch, math.prod(shape), columns is not None)
-    stops = [question.target is not None for question in asked]  # at looks
     pilot, keeps = integer(more.pilot, "pilot"), more.keep_records or model is None
-    if not pilot and all(stops) and alternatives is None and not keeps:
-        pilot = min(TARGET_PILOT, samples // 4)  # kept records may serve other questions too
-    batch = batch or (min(1000, together) if any(stops) else even_batch(samples, together))
+    stops = all(question.target is not None for question in asked) and not keeps
+    if not pilot and (stops or alternatives is not None):
+        pilot = pilot_for(samples, stops)  # kept records may serve other questions too
     sampling = Sampling(
         shape, sigmas, levels, samples, seed_or_random(seed), numbers_of_scale, outputs,
-        kinds_of(more.kind, outputs), more.lo, more.hi, min(batch, samples),
-        pilot, constraints_of(more.constraints) or needed_constraints(asked),
-        integer(more.flags, "flags"), integer(noise_id, "noise_id"),
-        together // (samples * len(sigmas)),
+        kinds_of(more.kind, outputs), more.lo, more.hi, integer(batch, "batch"), pilot,
+        constraints_of(more.constraints) or needed_constraints(asked), integer(more.flags, "flags"),
+        integer(noise_id, "noise_id"),
     )  # fmt: skip
     sampling = copy.deepcopy(sampling)  # the caller's arrays may change
     if sampling.noise_id + len(matrix) > 2**63:
@@ -192,15 +187,15 @@ def certify_rows(
         warnings.warn(text, stacklevel=3)
     sets = None
     if alternatives is not None:
-        _check_alone(resume, more, asked, sampling.noise_id + len(matrix))
-        space = Space(shape, numbers_of_scale, columns, matrix)
-        sets = Alternatives(alternatives, space)
-        if not sampling.pilot:
-            sampling = dataclasses.replace(sampling, pilot=pilot_for(asked, samples))
-        check_plan(sets, asked, sampling, matrix[0])
+        if radius is not None:
+            raise ValueError("radius cannot be combined with alternatives: leave one of them out")
+        if sampling.noise_id + len(matrix) > MOST_ROW:
+            raise ValueError(f"with alternatives noise ids of rows must be below {MOST_ROW}")
+        sets = Alternatives(alternatives, Space(shape, numbers_of_scale, columns, matrix))
     skips = more.on_crash == "skip"
     executor, jobs = executor_or_jobs(jobs, skips)
     job = Job(model, columns, sampling, asked, radius, more.keep_records, len(matrix), sets)
+    _check_set(job, matrix[0])
     work = _Certification(
         job, matrix, domain, more.model_id, seed is not None, skips, check=more.check
     )
@@ -243,18 +238,18 @@ def _inputs(
     return matrix, columns, found, texts
 
 
-def _check_alone(
-    resume: Path | None, more: Options, asked: Sequence[Question], end: int
-) -> None:
-    """Raises ValueError for arguments that cannot be combined with alternatives."""
-    given = {"resume": resume is not None, "radius": more.radius is not None}
-    given["keep_records"] = more.keep_records
-    for name, is_given in given.items():
-        if is_given:
-            raise ValueError(f"{name} cannot be combined with alternatives: leave one of them out")
-    check_questions(asked)
-    if end > MOST_ROW:
-        raise ValueError(f"with alternatives noise ids of rows must be below {MOST_ROW}")
+def _check_set(job: Job, z: np.ndarray) -> None:
+    """Raises ValueError if the alternatives of the first row cannot be certified, before the model
+    is called."""
+    if not job.alternatives:
+        return
+    for k in range(len(job.sampling.sigmas)):
+        try:
+            job.alternatives.cells(z.reshape(-1), job.budget(k))
+        except ValueError as error:
+            raise ValueError(f"row 0: {error}") from error
+    with job.sampling.estimator(None) as e, value_error():
+        check_alternatives(e, job.structs(), job.sampling.samples)
 
 
 def _domain(domain: Domain | str) -> Domain:
@@ -413,17 +408,8 @@ class _Certification:
                 self.rows.doubt = check_at(runner, new, self.matrix, self._fail)
             del new
             self.reporter = Reporter(progress, int(self.rows.done.sum()), len(self.rows))
-            group = max(1, self.job.group)
-            scheduler = Scheduler(runner, self._task, self._keep, self._crashed, group)
-            scheduler.compute(self._left(group))
-
-    def _left(self, group: int) -> np.ndarray:
-        """The rows to compute. All rows of a begun group are computed again, so that the calls of
-        the model stay equal; but not beside a row that ends processes."""
-        left, first = ~self.rows.done, np.arange(0, len(self.rows), group)
-        ended = (self.rows.certificates["status"] == ENDED).any(axis=(1, 2))
-        again = np.logical_or.reduceat(left, first) & ~np.logical_or.reduceat(ended, first)
-        return np.flatnonzero(left | np.repeat(again, group)[: len(left)])
+            scheduler = Scheduler(runner, self._task, self._keep, self._crashed)
+            scheduler.compute(np.flatnonzero(~self.rows.done))
 
     def _take_seed(self, file: ResumeFile) -> None:
         known = file.seed()
@@ -500,12 +486,11 @@ class _Certification:
             self.file.add(chunk)
         elif not self.file:
             self.rows.records += chunk.records
-        new = ~self.rows.done[done]  # others were computed again with their group
-        self.rows.certificates[done[new]] = chunk.certificates[new]
+        self.rows.certificates[done] = chunk.certificates
         self.rows.done[done] = True
         self.rows.errors.update({(row, k): text for row, k, text in chunk.errors})
         self.rows.alternatives.update({(row, k): found for row, k, found in chunk.found})
-        self.reporter.advance(int(new.sum()))
+        self.reporter.advance(len(done))
         if chunk.failure is not None:
             self._fail(chunk.failure, int(chunk.rows[len(done)]))
 

@@ -7,6 +7,7 @@ from typing import Iterable, Iterator
 
 import numpy as np
 
+from ._arrays import PIECE
 from ._worker import Record, Sampling
 from .certified_rows import Rows
 from .estimator import Estimator
@@ -50,10 +51,10 @@ def _inside(rows: Rows, record: Record) -> np.ndarray:
 
 
 def _noise(e: Estimator, of: Sampling, row: int, count: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """The noise of the samples from 1 on, a batch at a time. Sample 0 has none."""
+    """The noise of the samples from 1 on, in pieces. Sample 0 has none."""
     e.begin(np.zeros(e.shape), 1.0, of.noise_id + row, of.levels[0])
-    for first in range(1, count, of.batch):
-        some = slice(first, min(first + of.batch, count))
+    for first in range(1, count, PIECE):
+        some = slice(first, min(first + PIECE, count))
         yield some, e.draw(first, some.stop - first).reshape(some.stop - first, -1)
 
 

@@ -18,10 +18,12 @@ runs          one line for each list of questions, and for rows that were added,
                   checksum       of this line
 certificates  one line for each run, row, sigma_index and question_index, with the fields of
               certreg_certificate (the digests are texts, and NaN is NULL); `error`, a
-              text if the row failed; and `checksum`, of this line and its run
-records       with keep_records only: row, sigma_index, record, status, error, checksum. The record
-              has the outputs of the model, for other questions. If sampling failed there is no
-              record, but a status and its text
+              text if the row failed; `alternatives`, for question 0, what Rows.alternatives has, in
+              JSON; and `checksum`, of this line and its run
+records       with keep_records only: row, sigma_index, record, status, error; number, depth and
+              path of an alternative or a part of it, 0 for the row itself; checksum. The record has
+              the outputs of the model, for other questions. If sampling failed there is no record,
+              but a status and its text
 
 The checksums find damage. They do not protect against intent, since everybody can compute them."""
 
@@ -45,6 +47,7 @@ from ._records import Probe
 from ._texts import reason
 from ._types import Path
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
+from .alternatives import Found
 from .certified_rows import Rows
 from .constants import version_text
 from .errors import ResumeError
@@ -60,10 +63,11 @@ _TABLES = (
     """CREATE TABLE runs (run INTEGER PRIMARY KEY, started TEXT, library TEXT, model_id TEXT,
     seed TEXT, plan TEXT, questions TEXT, probe_rows TEXT, probe_outputs BLOB, checksum TEXT)""",
     f"""CREATE TABLE certificates (run INTEGER, row INTEGER, sigma_index INTEGER,
-    question_index INTEGER, {_COLUMNS}, error TEXT, checksum TEXT,
+    question_index INTEGER, {_COLUMNS}, error TEXT, alternatives TEXT, checksum TEXT,
     PRIMARY KEY (run, row, sigma_index, question_index)) WITHOUT ROWID""",
     """CREATE TABLE records (row INTEGER, sigma_index INTEGER, record BLOB, status INTEGER,
-    error TEXT, checksum TEXT, PRIMARY KEY (row, sigma_index)) WITHOUT ROWID""",
+    error TEXT, number INTEGER, depth INTEGER, path INTEGER, checksum TEXT,
+    PRIMARY KEY (row, sigma_index, number, depth, path)) WITHOUT ROWID""",
 )
 
 
@@ -282,9 +286,12 @@ class ResumeFile:
     def add(self, chunk: Chunk) -> None:
         """Writes the certificates and records of a chunk."""
         errors = {(row, k): text for row, k, text in chunk.errors}
+        found = {(row, k, 0): json.dumps(list(vars(one).values())) for row, k, one in chunk.found}
         begin = "certificates", self.certificate_key, self.run
         lines = [
-            with_checksum(*begin, row, k, q, *_sqlite(fields), errors.get((row, k)))
+            with_checksum(
+                *begin, row, k, q, *_sqlite(fields), errors.get((row, k)), found.get((row, k, q))
+            )
             for row, levels in zip(chunk.rows.tolist(), chunk.certificates[FIELDS].tolist())
             for k, answers in enumerate(levels)
             for q, fields in enumerate(answers)
@@ -304,7 +311,8 @@ class ResumeFile:
         count: np.ndarray = np.zeros(len(rows), int)
         query = "SELECT * FROM certificates WHERE run = ?"
         for line in self.db.execute(query, (self.run,)):
-            _, row, k, q, *fields, error = verified("certificates", self.certificate_key, line)
+            known = verified("certificates", self.certificate_key, line)
+            _, row, k, q, *fields, error, alternatives = known
             if min(row, k, q) < 0:
                 raise IndexError("an index is negative")
             if len(rows) <= row < most:
@@ -316,6 +324,8 @@ class ResumeFile:
             count[row] += 1
             if error is not None:
                 rows.errors[row, k] = error
+            if alternatives is not None:
+                rows.alternatives[row, k] = Found.of_lists(*json.loads(alternatives))
         done = count == found[0].size
         self._check_added(rows, np.flatnonzero(done))
         check_ranges(rows, done)
@@ -346,7 +356,7 @@ class ResumeFile:
 
     def rows_with_records(self, sigmas: int) -> np.ndarray:
         """The indices of the rows that have records at all sigmas."""
-        query = "SELECT row FROM records GROUP BY row HAVING count(*) = ?"
+        query = "SELECT row FROM records GROUP BY row HAVING count(DISTINCT sigma_index) = ?"
         with self._sentences():
             return np.fromiter((row for (row,) in self.db.execute(query, (sigmas,))), np.int64)
 

@@ -176,7 +176,7 @@ class LocalRunner:
 
     def close(self) -> None:
         """Ends processes and frees memory."""
-        self.worker.estimator.close()
+        self.worker.close()
 
 
 class ExecutorRunner:
@@ -356,7 +356,6 @@ class Scheduler:
 
     task      returns the inputs and records of some rows, as for Worker.answer
     keep      takes each chunk of results
-    group     consecutive rows, from a multiple of it on, that stay in one chunk
     crashed   takes a row that has ended processes while nothing else was pending, and the
               exception. It raises, or makes `task` answer the row by a record
 
@@ -369,10 +368,8 @@ class Scheduler:
         task: Callable[[np.ndarray], tuple[object, ...]],
         keep: Callable[[Chunk], None],
         crashed: Callable[[int, BaseException], None],
-        group: int = 1,
     ) -> None:
         self.runner, self.task, self.keep, self.crashed = runner, task, keep, crashed
-        self.group = group
         self.sizes = _ChunkSizes()
         self.left: np.ndarray = np.empty(0, np.int64)  # rows that have not been sent
         self.pending: dict[Future, np.ndarray] = {}  # the rows of each future
@@ -386,8 +383,6 @@ class Scheduler:
             while len(self.left) or self.pending or self.lost:
                 while len(self.left) and not self.lost and len(self.pending) < self.runner.window:
                     count = self.sizes.next(len(self.left), self.runner.workers)
-                    last = self.left[count - 1] // self.group  # the group that is begun, whole
-                    count = int(np.searchsorted(self.left, (last + 1) * self.group))
                     some, self.left = np.split(self.left, [count])
                     self._send(some)
                 for future in _ended(list(self.pending), self.runner.quiet):

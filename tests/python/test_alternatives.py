@@ -1,14 +1,13 @@
 """Sets of changes: the level at the edge, noise ids, margins of cells, and what is refused."""
 
+import functools
 import itertools
 import math
 
 import numpy as np
 import pytest
-from certreg import _evaluation
-from certreg._covering import noise_id_of
 from certreg.alternatives import Alternatives, Space
-from kit import ASKED, SAMPLES, bits, certify_refused, certreg, package, parametrize, read
+from kit import ASKED, SAMPLES, bits, certify_refused, certreg, counting, package, parametrize, read
 from kit import rows_of, said, same, write
 
 AtMost, Gain, Listed = certreg.AtMost, certreg.Gain, certreg.Listed
@@ -30,10 +29,6 @@ def houses(alternatives, x=HOUSES, questions=0.5, **more):
 
 
 # ---- the level
-def tight_at(number):
-    return lambda x: np.where((x[:, 1] == number) & (x[:, 0] >= TRUE), 1.0, 0.0)
-
-
 def climbing(x):
     """Its radius is TRUE around all factors up to 1.5 of an input at 0.2."""
     return np.where(x[:, 0] >= 0.2 * 1.5 + TRUE, 1.0, 0.0)
@@ -43,53 +38,16 @@ def values(count):
     return OneOf(1, list(range(count)), check=False)
 
 
-@parametrize(
-    "f, start, set_, samples, target",
-    (tight_at(0), 0, values(1), 260, None),
-    (tight_at(7), 0, values(17), 800, None),
-    (tight_at(57), 0, values(100), 2500, None),
-    (tight_at(5), 0, values(17), 900, EDGE),
-    (climbing, 0.2, Gain(0.5, 1.5, [0], cells=2, refine=0), 900, None),
-    (climbing, 0.2, Gain(0.5, 1.5, [0], cells=2, refine=2), 900, None),
-    (climbing, 0.2, Gain(0.5, 1.5, [0], cells=2, refine=2), 900, EDGE),
-)
-def test_false_radii_at_the_edge_are_at_most_alpha(f, start, set_, samples, target):
-    count = 120 if samples > 2000 else 300
-    x = np.full((count, 2), start, np.float32)
-    x[:, 1] = 0
+@parametrize("refine, samples, target", (0, 900, None), (2, 6000, EDGE))
+def test_false_radii_at_the_edge_of_a_family_are_at_most_alpha(refine, samples, target):
+    count, x = 300, np.full((300, 2), [0.2, 0], np.float32)
+    set_ = Gain(0.5, 1.5, [0], cells=2, refine=refine)
     asked = Question(0.5, alpha=0.1, target=target)
-    rows = rows_of(f, x, 1.0, asked, samples=samples, scale=[1, 0], alternatives=set_)
+    rows = rows_of(climbing, x, 1.0, asked, samples=samples, scale=[1, 0], alternatives=set_)
     false = int((rows.radius > TRUE + 1e-6).sum())
-    more = sum(math.comb(count, k) * 0.1**k * 0.9 ** (count - k) for k in range(false, count + 1))
-    assert more > 1e-3 and false > 0  # it has power: the level is nearly attained
+    each = (math.comb(count, k) * 0.1**k * 0.9 ** (count - k) for k in range(false, count + 1))
+    assert sum(each) > 1e-3 and false > 0  # it has power: the level is nearly attained
     assert (rows["samples"] <= samples).all() and not rows.errors
-
-
-def test_noise_ids_differ_between_rows_alternatives_depths(monkeypatch):
-    begun, begin = [], _evaluation.Evaluator._begin
-
-    def noted(self, address, sigma, noise_id, level, layout=None):
-        begun.append((noise_id, level))
-        return begin(self, address, sigma, noise_id, level, layout)
-
-    monkeypatch.setattr(_evaluation.Evaluator, "_begin", noted)
-    x = np.array([[0.2, 0], [0.25, 1], [0.3, 0]], np.float32)
-    sets = [OneOf(1) * Gain(0.6, 1.4, [0], cells=3, refine=3), Replaced({0: 0.0})]
-    rows = rows_of(
-        climbing, x, [0.5, 1.0], samples=4000, scale=[1, 0], noise_id=5, alternatives=sets,
-        check=False,
-    )  # fmt: skip
-    assert max(found.calls for found in rows.alternatives.values()) > 3000  # it divided cells
-    begun = [id_and_level for id_and_level in begun if id_and_level[0]]  # 0: samples nothing
-    assert len(set(begun)) == len(begun) > 6 * 8
-    ids = {noise_id for noise_id, _ in begun}
-    assert {i for i in ids if i < 2**63} == {5, 6, 7} and max(ids) < 2**64
-
-
-def test_noise_id_of_is_one_to_one_at_its_ends():
-    ends = [0, 1, 2**20 - 1], [0, 1, 2**43 - 1]
-    found = {noise_id_of(row, number) for number, row in itertools.product(*ends)}
-    assert len(found) == 9 and min(found) == 2**63 and max(found) == 2**64 - 1
 
 
 # ---- the least radius
@@ -108,7 +66,7 @@ def test_radius_is_the_least_of_records_made_by_hand():
     with certreg.Estimator(house, 3, pilot=certreg.NO_PILOT, **common) as e:
         for number, kind in ((1, 1), (2, 2)):
             z = [HOUSES[0, 0], kind, 1]
-            radii.append(e.certify(z, 0.25, main, asked, noise_id=noise_id_of(0, number)).radius)
+            radii.append(e.certify(z, 0.25, main, asked, noise_id=2**63 + number).radius)
     assert rows.radius[0] == min(radii) > 0 and rows.prediction[0] == own.prediction
     assert found.names == ("no change", "feature 1=1", "feature 1=2")
     assert found.limiting == (found.names[int(np.argmin(radii))],)
@@ -119,7 +77,12 @@ def test_estimator_and_processes_return_the_same_bits():
     sets = [AtMost(2, [OneOf(1, [0, 1, 2]), OneOf(2, [0, 1])]), Replaced({0: 0.0})]
     rows = houses(sets)
     assert rows.alternatives[0, 0].count == 1 + (2 + 1) + 2 + 1
-    assert bits(houses(sets, jobs=2)) == bits(rows)
+    alone = houses(OneOf(1, [0, 1]), HOUSES[:2], questions=[0.5, 0.4])
+    assert houses(Replaced({1: 1.0}), HOUSES[1:2]).alternatives[0, 0].names == ("no change",)
+    assert np.shape(alone.alternatives[0, 0].estimates) == (2, 2)
+    for more in ({"jobs": 2}, {"batch": 64}, {"questions": 0.1, "jobs": 2}):
+        asked = {"questions": more.pop("questions", 0.5)}
+        assert bits(houses(sets, **asked, **more)) == bits(houses(sets, **asked))
     with certreg.Estimator(house, 3, SAMPLES, seed=42, scale=[1, 0, 0]) as e:
         e.certify(HOUSES[-1], 0.25, 900, 0.5)
         for i, z in enumerate(HOUSES):
@@ -165,12 +128,12 @@ def test_target_ends_at_the_first_failure():
     assert bad.radius[0] == 0 and found.limiting == (found.names[found.proved],)
     assert 0 < found.proved < 8 and found.calls < 2000
     assert bad["stop"][0, 0, 0] == certreg.Stop.HOPELESS
-    assert bad["reason"][0, 0, 0] == certreg.Reason.TARGET and "3 target; neither" in str(bad)
+    assert "2 target, 1 alternative; neither the target radius nor a part of it" in str(bad)
 
 
-@parametrize("jump, reason", (0, "outputs_out"), (5, "prediction"))
+@parametrize("jump, reason", (0, "outputs_out"), (5, "alternative"))
 def test_an_abstention_has_the_reason_of_the_limiting_alternative(jump, reason):
-    f = lambda x: np.where(x[:, 1] == 0, 0, jump or 1e3 * x[:, 0])  # noqa: E731
+    f = lambda x: np.where(x[:, 1] == 0, 0, jump or 1e3 * (x[:, 0] > 0.02))  # noqa: E731
     rows = houses(values(2), np.zeros((2, 2), np.float32), f=f)
     assert [c.reason.name.lower() for c in rows] == [reason] * 2
     assert all(c.radius == c.samples_needed == 0 < c.share_allowed for c in rows)
@@ -264,6 +227,22 @@ def test_margins_are_subtracted_from_listed_inputs():
     assert radii[1][0] == np.nextafter(radii[0][0] - 0.125, 0)
 
 
+@parametrize("gone, proved", (5.0, True), (50.0, False))
+def test_a_missing_cell_is_an_alternative(gone, proved):
+    x, seen = np.array([[5.0, 0, 1], [5.2, 0, 0]]), []
+
+    def f(x):
+        seen.append(np.isnan(x[:, 0]).sum())
+        return np.nan_to_num(x[:, 0], nan=gone) * 0.1 + x[:, 1]
+
+    rows = houses([Replaced({0: None}), Replaced({2: 3.0})], x, f=f, scale=[1, 1, 0], questions=1)
+    found = rows.alternatives[0, 0]
+    assert found.names == ("no change", "feature 0=nan", "feature 2=3") and sum(seen) > 100
+    assert (rows.radius > 0).tolist() == [proved] * 2
+    assert proved or "limited by feature 0=nan: 5.0" in str(found)
+    assert proved or "the change to an alternative itself moves the estimate" in str(rows)
+
+
 def test_missing_cells_stay_missing_in_alternatives():
     x = np.array([[0.2, 0, 1], [np.nan, 1, 2]], np.float32)
     rows = rows_of(
@@ -289,7 +268,12 @@ def test_dataframes_name_categories():
     rows = rows_of(f, x, samples=900, alternatives=OneOf("fuel") * OneOf("kind"))
     assert seen == set(itertools.product(("gas", "oil"), "abc"))
     assert rows.alternatives[0, 0].count == 6 and (rows.radius > 0).all()
-    assert rows.to_dicts()[0]["limiting_alternative"].endswith("kind=c")
+    line = rows.to_dicts()[0]
+    assert line["limiting_alternative"].endswith("kind=c") and list(line)[-1] == "limiting_estimate"
+    assert line["limiting_estimate"] == pytest.approx(0.3, abs=0.05)
+    with certreg.Estimator(f, x, 900, seed=42) as e:
+        c = e.certify(x.iloc[[0]], 0.25, 900, 0.5, alternatives=OneOf("kind"))
+        assert c.radius > 0 and e.alternatives.names == ("no change", "kind=b", "kind=c")
     for value, what in (("coal", "never has in X"), ("d", "never has in X")):
         column = "fuel" if value == "coal" else "kind"
         with pytest.raises(ValueError, match=what):
@@ -303,6 +287,27 @@ def test_rows_with_alternatives_are_saved(tmp_path):
     rows.save(tmp_path / "rows.npz")
     assert certreg.Rows.load(tmp_path / "rows.npz").alternatives == rows.alternatives
     assert list(rows[1:].alternatives) == [(0, 0), (1, 0)]
+
+
+@pytest.mark.usefixtures("folder")
+@parametrize("more", {}, {"keep_records": True})
+def test_alternatives_are_resumed(more):
+    tolerances = Question(np.linspace(0.4, 0.6, 9))
+    x = np.tile(HOUSES, (3, 1)) + np.float32([[0.01, 0, 0]]) * np.arange(9)[:, None]
+    run = functools.partial(houses, OneOf(1, [0, 1, 2]), resume="r.sqlite", **more)
+    whole = houses(OneOf(1, [0, 1, 2]), x, questions=tolerances)
+    run(x[:4], tolerances._of_rows(np.arange(4)))
+    f, calls = counting(house)
+    for _ in range(2):
+        rows = run(x, tolerances, f=f)
+        assert bits(rows) == bits(whole) and rows.alternatives == whole.alternatives
+    assert sum(calls) < 5 * 900 + 40  # the new rows, once
+    for other in (OneOf(1, [0, 1]), Listed(lambda z: [z])):
+        with pytest.raises(certreg.ResumeError, match="arguments .alternatives"):
+            houses(other, x, questions=tolerances, resume="r.sqlite", **more)
+    if more:
+        again = run(x, 0.45, f=None)
+        assert bits(again) == bits(houses(OneOf(1, [0, 1, 2]), x, questions=0.45))
 
 
 # ---- refusals
@@ -326,7 +331,7 @@ def mean(x):
     (AtMost(1, [OneOf(2, [float(BEYOND)], check=False)]), HOUSES, "would make it 16777216: give"),
     (Replaced({1: BEYOND}), HOUSES, f"Replaced has {BEYOND} in a feature without noise"),
     (Listed([[0.1, BEYOND, 2]]), HOUSES, f"the inputs of Listed has {BEYOND} in a feature without"),
-    (OneOf(1, list(range(300)), check=False), HOUSES, "a target of 0.0625 takes 1933 samples"),
+    (OneOf(1, list(range(300)), check=False), HOUSES, "a target of 0.0625 takes 1932 samples"),
     (OneOf("heating"), HOUSES, "X has no names"),
     ([], HOUSES, "alternatives is empty"),
     ("any", HOUSES, "alternatives must be OneOf"),
@@ -342,6 +347,7 @@ def mean(x):
     (Translated(1, 1, channels_last="first"), PHOTO, "channels_last must be a bool, not 'first'"),
     (Translated(400, 400), PHOTO, "more than 65536 cells"),
     (Gain(1, 1000), PHOTO, "too few for"),
+    (Gain(0.9, 1.1, refine=1), PHOTO, "refine divides cells that miss a target"),
 )
 def test_sets_are_refused_with_a_remedy(set_, x, what):
     images = x is PHOTO
@@ -359,13 +365,10 @@ def test_a_gain_contains_1():
 
 @parametrize(
     "more, what",
-    ({"questions": Question.paper("(C)", 0.5)}, "alternatives need center"),
-    ({"questions": Question(0.5, statistic="mean", center="true_mean")}, "need center"),
-    ({"questions": Question(0.5, method="baseline")}, "alternatives need method"),
+    ({"questions": Question.paper("(C)", 0.5)}, "alternatives need Center.PREDICTION"),
+    ({"questions": Question(0.5, method="baseline")}, "need Method.FINITE"),
     ({"questions": [Question(0.5, target=0.1), 0.4]}, "one question"),
-    ({"questions": Question(0.5, target=Target(0.1, [400]))}, "leave looks out"),
-    ({"questions": Question([0.5] * len(HOUSES))}, "one tolerance for all rows"),
-    ({"resume": "rows.sqlite"}, "resume cannot be combined"),
+    ({"questions": Question(0.5, target=Target(0.1, [400]))}, "leave looks"),
     ({"radius": 0.1}, "radius cannot be combined"),
     ({"noise_id": 2**43}, "noise ids of rows must be below"),
 )

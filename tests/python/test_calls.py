@@ -438,7 +438,6 @@ def test_python_is_what_c_is(answers, name):
 
 
 # ---- claims are written in C and nowhere else
-MAY_WRITE = {"_covering.py"}  # it joins certificates of alternatives
 CLAIM, PLACE = "(?:radius|outcome|alpha|output_lo|output_hi)", r"[\w.\[\]]+"
 WRITES = re.compile(  # `self`, `given` and `kinds` are no certificates
     rf"^\s*(?:{PLACE}, )*(?!self|given|kinds){PLACE}(?:\.{CLAIM}|\[.{CLAIM}.\])"
@@ -452,5 +451,4 @@ def test_no_line_of_python_writes_a_claim():
     files = {file.name: file.read_text("utf-8") for file in (root / "python/certreg").rglob("*.py")}
     found = [(name, n) for name, text in files.items() for n, line in enumerate(text.split("\n"), 1)
              if WRITES.search(line)]  # fmt: skip
-    assert [at for at in found if at[0] not in MAY_WRITE] == []
-    assert {name for name, _ in found} == MAY_WRITE, "an exemption is not needed any more"
+    assert found == []
