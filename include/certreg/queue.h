@@ -163,7 +163,7 @@ typedef struct certreg_queue_result {
     certreg_status status; /* as certreg_certify; CERTREG_E_INVALID also if `write`
                               failed or the prediction gives no tolerance */
     int32_t reserved;
-    certreg_error *error; /* NULL, or receives the reason for `status` */
+    certreg_error *error; /* NULL, or receives the reason for `status`, without a row */
     uint64_t seed, pilot; /* of the noise; samples of the input's pilot */
     size_t room, count;   /* elements of the next two; number of questions */
     certreg_certificate *certificates; /* one for each question */

@@ -16,7 +16,7 @@ from ._ctypes import i32, size_t, u32, u64
 from ._library import lib
 from ._missing import WHOLE, MissingCells
 from .alternatives import Cell, Found
-from .constants import CALL_ROWS, Status
+from .constants import CALL_IDLE, CALL_ROWS, Status
 from .errors import CertregError, of_model
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Queue(Handle):
         self._out = S.QueueCall()
         self._make_functions(keeps)
         m, p = (type(one).from_buffer_copy(one) for one in e._plan[:2])
-        m.eval, m.batch, p.progress, p.max_samples = S.EVAL(), batch, S.PROGRESS(), samples
+        m.batch, p.progress, p.max_samples = batch, S.PROGRESS(), samples
         p.pilot = p.pilot if pilot is None else pilot
         each = 4 * samples * e.outputs + 8 * e.inputs + 2048 * questions
         most = max(1, min(MOST_OPEN, MOST_BYTES // each))
@@ -209,7 +209,12 @@ class Queue(Handle):
         """Calls the model for the next rows, if there are some. Returns the exceptions of the model
         by the tags of inputs, which are dropped."""
         call = self._out
+        if self._estimator.on_device:  # its callback takes the rows of the device
+            self._call("run", around=self._callbacks)
+            return {}
         self._call("next", 0, C.byref(call), around=self._callbacks)
+        if call.state == CALL_IDLE:
+            raise RuntimeError("the queue has neither rows nor results of its inputs")
         if call.state != CALL_ROWS:
             return {}
         x = self._memory.array(call.x, (call.rows, *self._estimator.shape))[: call.used]

@@ -28,7 +28,7 @@ PLAN_PAIRS = 2  # flags=...: a server of pairs of opposite noise; experimental
 PLAN_DEPLOYED = 8  # flags=...: the deployed loop, in which every sample has noise; experimental
 PLAN_EPISODE = 4  # flags=...: a row is the noise of one run of a control loop; experimental
 PLAN_ROUNDED = 16  # outputs are rounded to float32: a flag of every Estimator; experimental
-CALL_ROWS = 1  # the state of a call of a queue with rows to compute
+CALL_ROWS, CALL_IDLE = 1, 4  # states of a call of a queue: rows to compute; nothing at all
 JSON_SEED = 1  # to_json(flags=...): write the seed too
 WORST_CASE_EVALUATIONS = 2000  # default limit of a Solver
 LEAST_WORST_CASE_EVALUATIONS = 1000  # least limit of a Solver

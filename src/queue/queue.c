@@ -293,8 +293,8 @@ static void record_rows(certreg_queue *q, const cr_queue_call *c, size_t at, siz
     const size_t before = q->w.record->sample_count;
     certreg_status status = CERTREG_OK;
     for (size_t i = at; i < end && !status; i++)
-        status = cr_record_store(q->w.record, c->row[i].sample, 1, y + i * q->home.columns,
-                                 (int64_t)i, q->w.why);
+        status = cr_record_store(q->w.record, c->row[i].sample, 1, y + i * q->home.columns, -1,
+                                 q->w.why);
     slot->missing -= q->w.record->sample_count - before;
     slot->is_alone = 0;
     if (status) {

@@ -5,6 +5,7 @@
 #include "base/constants.h"
 #include "statistics/location.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ======== Read access to a record: its gaps, its samples as scores, its digests, and the checks
@@ -319,19 +320,20 @@ static certreg_status report_fault(cr_view *v, const fault *f, uint64_t sample, 
                                    certreg_error *why)
 {
     const int32_t k = f->output;
+    char place[32] = ""; /* a row of a queue's call may be anywhere */
+    if (row >= 0) snprintf(place, sizeof place, " (row %lld)", (long long)row);
     if (f->status == CERTREG_E_OUT_OF_RANGE)
-        cr_error_set(
-            why, f->status,
-            "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]: "
-            "declare a wider one (model.lo, model.hi), or have the model keep to it",
-            (unsigned long long)sample, (long long)row, (int)k, f->value, v->model.lo[k],
-            v->model.hi[k]);
+        cr_error_set(why, f->status,
+                     "sample %llu%s: output %d is %g, outside the declared range [%g, %g]: "
+                     "declare a wider one (model.lo, model.hi), or have the model keep to it",
+                     (unsigned long long)sample, place, (int)k, f->value, v->model.lo[k],
+                     v->model.hi[k]);
     else
         cr_error_set(
             why, f->status,
-            "sample %llu (row %lld): output %d is %g%s. Rows left unwritten read as NaN. "
+            "sample %llu%s: output %d is %g%s. Rows left unwritten read as NaN. "
             "CERTREG_PLAN_COUNT_FAILURES counts such outputs instead of stopping",
-            (unsigned long long)sample, (long long)row, (int)k,
+            (unsigned long long)sample, place, (int)k,
             isnan(f->value) ? (double)NAN : f->value, /* without its sign */
             v->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? " (as an angle; (0, 0) has none)" : "");
     why->sample = (int64_t)sample;

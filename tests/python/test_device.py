@@ -68,6 +68,17 @@ def test_models_on_a_device_fill_y_in_place():
 
 
 @needs_module
+def test_alternatives_of_models_on_a_device():
+    moved = certreg.Listed([[0.25, 0, 0], [0, 0.5, 0]])
+    asked = ORIGIN, 0.25, 600, 0.5
+    with on_device(first_of, 600, stream=new_stream()) as e:
+        there = e.certify(*asked, alternatives=moved)
+    with certreg.Estimator(lambda x: x[:, 0], 3, 600, seed=5) as e:
+        here = e.certify(*asked, alternatives=moved)
+    assert here.radius > 0 and there == here
+
+
+@needs_module
 def test_noise_is_drawn_into_arrays_of_the_device():
     memory = ctypes.c_void_p()
     assert cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4 * 5 * 3)) == 0
