@@ -180,13 +180,6 @@ static int great_and_small(void *user, const certreg_batch *b)
     return 0;
 }
 
-static certreg_estimator *rounding(uint32_t flags)
-{
-    certreg_plan p = kit_plan(2000);
-    p.flags = flags;
-    return kit_begun(kit_model(great_and_small, NULL, 1, 2), p, origin, 0.25, 1);
-}
-
 #define REFUSES(e, call, certificate, words)                             \
     KIT_STATUS(e, call, CERTREG_E_OUT_OF_RANGE);                         \
     KIT_SAYS(certreg_estimator_error(e), words);                         \
@@ -198,7 +191,11 @@ TEST(certify_refuses_tolerances_of_few_steps_of_rounded_outputs)
 {
     certreg_question q[3] = {kit_question(3.12), kit_question(3.13), kit_question(0.5)};
     certreg_certificate c[3] = {kit_certificate()}, all[3] = {kit_certificate()}, both = all[0];
-    certreg_estimator *e = rounding(CERTREG_PLAN_ROUNDED), *exact = rounding(0);
+    const certreg_model m = kit_model(great_and_small, NULL, 1, 2);
+    certreg_plan p = kit_plan(2000);
+    certreg_estimator *exact = kit_begun(m, p, origin, 0.25, 1);
+    p.flags = CERTREG_PLAN_ROUNDED;
+    certreg_estimator *e = kit_begun(m, p, origin, 0.25, 1);
     q[2].output = 1;
     kit_exchange_records(e, exact, 2000, 700, 2);
     KIT_OK(exact, certreg_certify(exact, 2000, q, 3, all));

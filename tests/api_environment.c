@@ -296,28 +296,20 @@ static int keep_record(void *user, const certreg_queue_row *of, const void *reco
 static void queue_all(certreg_backend *backend, const certreg_model *m, certreg_plan p,
                       const float *z)
 {
-    const certreg_queue_plan plan = {.struct_size = sizeof plan,
-                                     .capacity = 3,
-                                     .sets = 1,
-                                     .alternatives = 2,
-                                     .keep = keep_record};
-    const certreg_alternatives set = {
-        .struct_size = sizeof set, .count = 2, .write = write_alternative, .first_noise_id = 100};
-    certreg_queue_input in = {.struct_size = sizeof in,
-                              .z = z,
-                              .sigma = 0.25,
-                              .questions = questions,
-                              .count = 1,
-                              .samples = SAMPLES};
-    certreg_queue_result r = {.struct_size = sizeof r, .room = 1};
+    const certreg_queue_plan plan = STRUCT(certreg_queue_plan, .capacity = 3, .sets = 1,
+                                           .alternatives = 2, .keep = keep_record);
+    const certreg_alternatives set =
+        STRUCT(certreg_alternatives, .count = 2, .write = write_alternative, .first_noise_id = 100);
+    certreg_queue_input in = STRUCT(certreg_queue_input, .z = z, .sigma = 0.25, .count = 1,
+                                    .questions = questions, .samples = SAMPLES);
     certreg_certificate c = kit_certificate();
+    certreg_queue_result r = STRUCT(certreg_queue_result, .room = 1, .certificates = &c);
     certreg_queue *q = NULL;
-    p.progress = NULL, r.certificates = &c;
+    p.progress = NULL;
     MAKE(certreg_queue_create(backend, m, &p, &plan, NULL, &q));
-    for (int i = 0; i < 2; i++, in.tag++, in.noise_id++) {
-        in.alternatives = i ? &set : NULL;
-        CALL(certreg_queue_add(q, &in, NULL));
-    }
+    CALL(certreg_queue_add(q, &in, NULL));
+    in.tag = in.noise_id = 1, in.alternatives = &set;
+    CALL(certreg_queue_add(q, &in, NULL));
     for (int done = 0; done < 2; done += r.state) {
         CALL(certreg_queue_run(q));
         CALL(certreg_queue_take(q, &r));
