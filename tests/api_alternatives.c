@@ -144,6 +144,20 @@ TEST(the_first_failed_alternative_is_named_with_the_reason)
     KIT_SAYS(&x.error, "alternative 2: sample");
 }
 
+/* All estimates are wanted: one that cannot come keeps no result back. */
+TEST(a_useless_alternative_behind_a_failed_one_ends_nothing)
+{
+    const float z[3][D] = {{0.25f, 0, 50}, {0.25f, 0, failing}, {0.25f, 0, 0.1f}};
+    const certreg_alternatives a =
+        QUEUE_SET(.count = 3, .z = *z, .first_noise_id = 100, .estimate_all = 1);
+    for (size_t capacity = 1; capacity < 8; capacity += 6) {
+        const answer x = certify(QUEUE(.capacity = capacity), 0, &plain, &a);
+        ck_assert(x.r.status == CERTREG_OK && x.limiting[0] == 1 && x.r.proved == 0);
+        ck_assert(isfinite(x.each[1].estimate) && isnan(x.each[2].estimate));
+        ck_assert(isfinite(x.each[3].estimate) && x.each[3].state == 0);
+    }
+}
+
 /* Fails for alternative 2, or changes the input. */
 static int mistaken(void *mistake, certreg_alternative *a)
 {

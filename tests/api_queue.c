@@ -177,6 +177,56 @@ TEST(calls_are_given_once_and_leave_no_gap_in_an_answer)
     give(q, &late);
 }
 
+/* A prediction that is given without its count is one number. */
+TEST(given_predictions_are_those_of_their_input)
+{
+    const double given[] = {0.25, 500};
+    certreg_queue *q = QUEUE(.capacity = 1);
+    for (uint64_t i = 0; i < 2; i++) {
+        const certreg_question asks = QUESTION(.tolerance = 1, .prediction = given + i);
+        certreg_queue_input in = input(0);
+        answer a;
+        in.questions = &asks;
+        run_all(q, &in, 1, &a);
+        ck_assert_double_eq(a.c->prediction, given[i]);
+        ck_assert((a.c->radius > 0) == !i);
+    }
+}
+
+/* The looks of a target have chosen where a cancelled record ends. */
+static unsigned char kept[2048];
+static size_t kept_bytes;
+
+static int keep_record(void *user, const certreg_queue_row *of, const void *record, size_t bytes)
+{
+    (void)user, (void)of;
+    memcpy(kept, record, kept_bytes = bytes);
+    return 0;
+}
+
+TEST(a_cancelled_target_fixes_no_number_of_samples)
+{
+    const certreg_target t = TARGET(.radius = 0.3);
+    const certreg_question aims = QUESTION(.tolerance = 0.6, .target = &t);
+    certreg_queue_input in = input(0);
+    answer a;
+    certreg_queue *q = QUEUE(.calls = 1, .pilot = 30, .keep = keep_record);
+    in.questions = &aims;
+    ck_assert(add(q, &in));
+    for (int i = 0; i < 2; i++) {
+        const certreg_queue_call c = next_call(q, 0);
+        give(q, &c);
+    }
+    certreg_queue_cancel(q);
+    ck_assert(take(q, &a) && a.c->stop == CERTREG_STOP_CANCELLED && a.c->samples > 30);
+    certreg_estimator *e = ESTIMATOR(.pilot = 30);
+    certreg_certificate c = kit_certificate();
+    const certreg_question plainly = QUESTION(.tolerance = 0.6);
+    KIT_OK(e, certreg_estimator_begin(e, in.z, in.sigma, in.noise_id));
+    KIT_OK(e, certreg_estimator_import(e, kept, kept_bytes));
+    ck_assert_int_eq(certreg_certify(e, 0, &plainly, 1, &c), CERTREG_E_WRONG_STATE);
+}
+
 static int calls, shared;
 
 static int refusing(void *user, const certreg_batch *b)
