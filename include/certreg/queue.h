@@ -52,7 +52,8 @@ struct certreg_queue_row {
  *  itself. Depth 0 is all of an alternative; the halves of a part with path p have the
  *  paths 2p and 2p + 1 at the next depth. */
 typedef struct certreg_alternative {
-    uint32_t struct_size, number, depth, path;
+    uint32_t struct_size;
+    uint32_t number, depth, path; /* which alternative, and which part of it */
     uint32_t halvings; /* how often it is halved; a callback may lower it at depth 0 */
     uint32_t reserved; /* 0 */
     uint64_t tag;      /* of the input */
@@ -65,7 +66,7 @@ typedef struct certreg_alternative {
     /* NULL on entry. To resume, write the address of bytes that plan.keep received for
      * the same alternative of the same set, valid until the queue's function returns */
     const void *record;
-    size_t record_bytes;
+    size_t record_bytes; /* of the record */
 } certreg_alternative;
 
 /** Writes z, margin and, if wanted, record: the same for the same alternative, whatever
@@ -86,8 +87,8 @@ typedef struct certreg_alternatives {
     uint32_t count;                  /* beside the input itself, at least 1 */
     const float *z;                  /* either count*inputs numbers, */
     const double *margins;           /* and count numbers >= 0, or NULL: all 0; */
-    certreg_alternative_write write; /* or a callback, which is passed `user` */
-    void *user;
+    certreg_alternative_write write; /* or a callback */
+    void *user;                      /* passed to write */
     /* Alternative `number` at depth and path has the noise id first_noise_id + n, n =
      * ((count + 1) << depth) - (count + 1) + (number << depth) + path. The set takes
      * the ids with n < ((count + 1) << (halvings + 1)) - (count + 1) at this level;
@@ -106,9 +107,10 @@ typedef struct certreg_alternatives {
     uint32_t reserved; /* 0 */
 } certreg_alternatives;
 
+/* What is known of an alternative */
 enum certreg_alternative_state {
     CERTREG_ALTERNATIVE_UNDECIDED = 0, /* one before it has failed */
-    CERTREG_ALTERNATIVE_PASSED = 1,
+    CERTREG_ALTERNATIVE_PASSED = 1,    /* the target, or a radius beyond its margin */
     CERTREG_ALTERNATIVE_FAILED = 2 /* the target, or a radius beyond its margin, is not
                                       proved */
 };
@@ -133,15 +135,15 @@ typedef struct certreg_queue_input {
     int32_t reserved; /* 0 */
     uint64_t tag;     /* the caller's name of the input */
     const float *z;   /* as for certreg_estimator_begin_level, like the next three */
-    double sigma;
+    double sigma;     /* > 0 */
     uint64_t noise_id, level; /* unlike certreg_certify_sigmas, alpha is not divided */
     /* total_samples of certreg_certify; 0: plan.max_samples. Each alternative has as
      * many samples as the input has beyond its pilot; or as many as the input and a
      * pilot of its own, unless all questions are FINITE or ANYTIME medians of numbers.
      */
     size_t samples;
-    const certreg_question *questions;
-    size_t count;     /* of questions */
+    const certreg_question *questions; /* count elements */
+    size_t count;                      /* of questions */
     double at_radius; /* > 0: output bounds there, as certreg_output_bounds; without
                          alternatives */
     const certreg_alternatives *alternatives; /* NULL: none */
@@ -152,14 +154,14 @@ typedef struct certreg_queue_input {
     double seconds;
     /* To resume: bytes of plan.keep or certreg_estimator_export; NULL: none */
     const void *record;
-    size_t record_bytes;
+    size_t record_bytes; /* of the record */
 } certreg_queue_input;
 
 /** The result of an input. Set struct_size, arrays and rooms; the rest is written. */
 typedef struct certreg_queue_result {
     uint32_t struct_size;
-    int32_t state; /* 1: a result; 0: none is ready, and no array is written */
-    uint64_t tag;
+    int32_t state;         /* 1: a result; 0: none is ready, and no array is written */
+    uint64_t tag;          /* of the input */
     certreg_status status; /* as certreg_certify; CERTREG_E_INVALID also if `write`
                               failed or the prediction gives no tolerance */
     int32_t reserved;
@@ -179,6 +181,7 @@ typedef struct certreg_queue_result {
 
 /* ==== the queue ================================================================== */
 
+/* Flags of a queue */
 enum certreg_queue_flag {
     /* After a shared call has failed, certreg_queue_run calls the model once more for
      * each of its inputs alone, and those that fail alone fail; without this flag all
@@ -205,8 +208,8 @@ typedef struct certreg_queue_plan {
     size_t questions;        /* most of an input, at most 1,024; 0: 1 */
     size_t sets;             /* inputs with alternatives that may be open */
     size_t alternatives;     /* most of an input, at most 65,535; 0: none */
-    certreg_queue_keep keep; /* NULL: records are dropped; else with keep_user */
-    void *keep_user;
+    certreg_queue_keep keep; /* NULL: records are dropped */
+    void *keep_user;         /* passed to keep */
 } certreg_queue_plan;
 
 /** Computes the memory of a queue: that of an estimator, and about
@@ -247,6 +250,7 @@ certreg_queue_add(certreg_queue *, const certreg_queue_input *, int32_t *full);
  *          and destroy are of use; CERTREG_E_BUSY  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_run(certreg_queue *);
 
+/* States of a call */
 enum certreg_queue_call_state {
     CERTREG_CALL_ROWS = 1, /* compute these rows */
     CERTREG_CALL_WAIT = 2, /* outputs of calls that are out are needed first */
@@ -264,7 +268,7 @@ typedef struct certreg_queue_call {
                         the last input, so that all calls have one shape */
     const float *x;  /* rows*inputs, as in certreg_batch, like stream */
     const certreg_queue_row *row; /* used elements */
-    void *stream;
+    void *stream;                 /* as in certreg_batch */
 } certreg_queue_call;
 
 /** Draws the next rows, of the oldest inputs first. x and row stay until the outputs

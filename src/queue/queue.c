@@ -490,7 +490,7 @@ static certreg_status run(certreg_queue *q)
     if (!q->home.model.eval)
         return cr_error_set(q->w.why, CERTREG_E_WRONG_STATE,
                             "model.eval is NULL: use certreg_queue_next and certreg_queue_give");
-    if (any_out(q))
+    if (call_in_state(q, CR_CALL_OUT))
         return cr_error_set(q->w.why, CERTREG_E_WRONG_STATE,
                             "a call of certreg_queue_next is out: give its outputs first");
     for (;;) {
