@@ -34,6 +34,16 @@ certreg_status cr_estimator_leave(certreg_estimator *e, certreg_status status)
     return cr_call_guard_leave(&e->guard, status);
 }
 
+void cr_estimator_begin_callback(certreg_estimator *e)
+{
+    cr_environment_leave(&e->guard.saved_environment);
+}
+
+void cr_estimator_end_callback(certreg_estimator *e)
+{
+    cr_environment_enter(&e->guard.saved_environment);
+}
+
 certreg_status cr_estimator_lock(certreg_estimator *e)
 {
     return cr_call_guard_enter(&e->guard, &e->error);
@@ -416,9 +426,9 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
     b.x = e->batches.x[e->batches.current];
     b.y = e->batches.y;
     b.stream = e->backend->ops->stream(e->backend);
-    cr_environment_leave(&e->guard.saved_environment); /* the callback has the caller's */
+    cr_estimator_begin_callback(e);
     const int code = e->record.model.eval(e->record.model.user, &b);
-    cr_environment_enter(&e->guard.saved_environment);
+    cr_estimator_end_callback(e);
 
     /* Always, since it waits for the model: nothing stays in flight. */
     const cr_batch_buffers *buffers = &e->batches;
@@ -558,10 +568,10 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
                 e->record.sample_count);
         if ((status = run_batch(e, at, used, &r))) return status;
         if (!e->record.plan.progress) continue;
-        cr_environment_leave(&e->guard.saved_environment);
+        cr_estimator_begin_callback(e);
         const int stop =
             e->record.plan.progress(e->record.plan.progress_user, range_end - first, count);
-        cr_environment_enter(&e->guard.saved_environment);
+        cr_estimator_end_callback(e);
         if (stop)
             return cr_error_set(&e->error, CERTREG_E_CANCELLED,
                                 "cancelled by progress with %zu samples in the record",
@@ -606,16 +616,6 @@ certreg_status cr_estimator_call(certreg_estimator *e, size_t used, const certre
     const certreg_status status = cr_estimator_clear_outputs(e);
     *y = e->batches.outputs;
     return status ? status : cr_estimator_evaluate(e, b);
-}
-
-void cr_estimator_begin_callback(certreg_estimator *e)
-{
-    cr_environment_leave(&e->guard.saved_environment);
-}
-
-void cr_estimator_end_callback(certreg_estimator *e)
-{
-    cr_environment_enter(&e->guard.saved_environment);
 }
 
 /* ---- inverted control */
