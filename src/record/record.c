@@ -225,24 +225,27 @@ float cr_record_failed_value(void)
     return cr_float_of_bits(failed_bits);
 }
 
-void cr_record_clear(cr_record *r)
+static void erase_from(cr_record *r, size_t first)
 {
     const float missing = cr_float_of_bits(CR_MISSING_NAN_BITS);
-    const size_t count = r->plan.max_samples * r->model.outputs;
-    if (count) memcpy(r->values, &missing, sizeof missing);
+    float *values = r->values + first * r->model.outputs;
+    const size_t count = (r->plan.max_samples - first) * r->model.outputs;
+    if (count) memcpy(values, &missing, sizeof missing);
     for (size_t done = 1; done < count; done *= 2)
-        memcpy(r->values + done, r->values, cr_min_size(done, count - done) * sizeof missing);
+        memcpy(values + done, values, cr_min_size(done, count - done) * sizeof missing);
+}
+
+void cr_record_clear(cr_record *r)
+{
+    erase_from(r, 0);
     r->sample_count = 0;
 }
 
 void cr_record_truncate(cr_record *r, size_t count)
 {
-    const float missing = cr_float_of_bits(CR_MISSING_NAN_BITS);
-    for (size_t i = count; i < r->plan.max_samples; i++) {
+    for (size_t i = count; i < r->plan.max_samples; i++)
         r->sample_count -= (size_t)cr_view_has(r, i);
-        for (size_t k = 0; k < r->model.outputs; k++)
-            memcpy(r->values + i * r->model.outputs + k, &missing, sizeof missing);
-    }
+    erase_from(r, count);
 }
 
 void cr_record_set_pilot(cr_record *r, size_t pilot)
