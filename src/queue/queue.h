@@ -34,8 +34,8 @@ typedef struct cr_set {
     size_t *outputs;            /* questions: the numbers of a prediction */
     double *watched;            /* questions: the radius of given.watch */
     double *least;              /* questions: the least radius that a margin leaves */
-    uint32_t *out;      /* questions: the first alternative that is not proved; count + 1: none */
-    uint32_t *limiting; /* questions: the alternative with it */
+    uint32_t *limiting;         /* questions: the alternative with it */
+    uint32_t *out; /* questions: the first alternative that is not proved; count + 1: none */
     certreg_certificate *own, *tightest; /* questions: of the input; of `limiting` */
 } cr_set;
 
