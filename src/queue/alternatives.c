@@ -219,8 +219,8 @@ void cr_set_begin(certreg_queue *q, cr_slot *slot)
 /* ---- the predictions, from the pilot of the input itself */
 static size_t samples_without_gap(cr_view *v)
 {
-    size_t present = 0;
-    while (present < v->plan.max_samples && cr_view_has(v, present)) present++;
+    size_t present;
+    cr_view_require_contiguous(v, &present, NULL);
     return present;
 }
 

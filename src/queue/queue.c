@@ -5,9 +5,6 @@
 #include "base/handle.h"
 #include "base/struct_sizes.h"
 #include "conditions/conditions.h"
-#include "question/question.h"
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ======== Entering and leaving. */
@@ -354,9 +351,9 @@ static void end_entry(certreg_queue *q, cr_entry *e, certreg_status why)
     for (size_t i = 0; i < q->open_count; i++) {
         cr_slot *slot = q->open[i];
         if (slot->entry != e) continue;
-        size_t present = 0;
+        size_t present;
         cr_queue_mount(q, slot);
-        while (present < slot->goal && cr_view_has(q->w.record, present)) present++;
+        cr_view_require_contiguous(q->w.record, &present, NULL);
         cr_record_truncate(q->w.record, present);
         cr_queue_step(q, slot, why);
         return;
