@@ -4,7 +4,6 @@
 #include "base/struct_sizes.h"
 #include "base/error.h"
 #include "certify/certify.h"
-#include "certify/certify.h"
 #include <math.h>
 
 static const size_t max_levels = 1000000;

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/struct_sizes.h"
-#include "conditions/conditions.h"
 #include "queue/queue.h"
 
 enum { MAX_CAPACITY = 65536, MAX_QUESTIONS = 1024, MAX_ALTERNATIVES = 65535 };

@@ -2,8 +2,6 @@
  * beginning and the end of each. */
 #include "base/error.h"
 #include "queue/queue.h"
-#include <math.h>
-#include <string.h>
 
 void cr_queue_exchange(certreg_queue *q, cr_slot *slot)
 {

@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "record/record.h"
 #include "base/arena.h"
-#include "record/record.h"
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * paths. */
 #include "statistics/group_sequential.h"
 #include "statistics/binomial.h"
-#include "statistics/binomial.h"
 #include <math.h>
 #include <string.h>
 
