@@ -43,7 +43,8 @@ struct certreg_queue_row {
     uint32_t struct_size;         /* the distance of two elements of an array */
     uint32_t number, depth, path; /* of the alternative; all 0: the input itself */
     uint64_t tag;                 /* of the input */
-    uint64_t sample;              /* of its record; of a record: their number */
+    uint64_t sample; /* of its record, UINT64_MAX: of the check before the run
+                        (plan.audit); of a record: their number */
 };
 
 /* ==== alternatives (theory 1.11) ================================================= */
@@ -132,10 +133,12 @@ typedef struct certreg_alternative_result {
  *  their targets, looks, serving and predictions. */
 typedef struct certreg_queue_input {
     uint32_t struct_size;
-    int32_t reserved; /* 0 */
-    uint64_t tag;     /* the caller's name of the input */
-    const float *z;   /* as for certreg_estimator_begin_level, like the next three */
-    double sigma;     /* > 0 */
+    int32_t asks_again; /* 1: `record` has samples of an earlier run, which the audit
+                           asks again, and no more are taken; the result claims nothing.
+                           The tolerances are those of its certificates. Else 0 */
+    uint64_t tag;       /* the caller's name of the input */
+    const float *z;     /* as for certreg_estimator_begin_level, like the next three */
+    double sigma;       /* > 0 */
     uint64_t noise_id, level; /* unlike certreg_certify_sigmas, alpha is not divided */
     /* total_samples of certreg_certify; 0: plan.max_samples. Each alternative has as
      * many samples as the input has beyond its pilot; or as many as the input and a
@@ -186,7 +189,10 @@ enum certreg_queue_flag {
     /* After a shared call has failed, certreg_queue_run calls the model once more for
      * each of its inputs alone, and those that fail alone fail; without this flag all
      * fail. A second try: only for models whose failures are a function of the row. */
-    CERTREG_QUEUE_SPLIT = 1
+    CERTREG_QUEUE_SPLIT = 1,
+    /* plan.keep receives only the samples of a record that an audit would pick, for
+     * certreg_queue_input.asks_again */
+    CERTREG_QUEUE_KEEP_PICKS = 2
 };
 
 /** Receives a record that is decided, also by a deadline or cancel: the bytes of
@@ -263,13 +269,22 @@ typedef struct certreg_queue_call {
     uint32_t struct_size;
     int32_t state;   /* CERTREG_CALL_... */
     uint64_t ticket; /* the name of the call for certreg_queue_give, never used again */
-    size_t rows;     /* model.batch */
+    size_t rows;     /* model.batch; `used` in calls of the audit (plan.audit) unless it
+                        is CERTREG_AUDIT_WHOLE */
     size_t used;     /* the first rows are needed; the rest are further noisy copies of
                         the last input, so that all calls have one shape */
     const float *x;  /* rows*inputs, as in certreg_batch, like stream */
     const certreg_queue_row *row; /* used elements */
     void *stream;                 /* as in certreg_batch */
 } certreg_queue_call;
+
+/* The audit of a queue (plan.audit, theory 15): before the first call it asks for four
+ * rows. An input whose samples are complete waits until all that is open does, or half
+ * of plan.capacity: then samples of all of these are asked again together, in calls
+ * while no other is out. Give twice the capacity of a queue without. If the premise is
+ * refused, all open inputs fail with CERTREG_E_MODEL_FAILED, error.value is the change,
+ * error.row the tag of the input (-1: a row of the check), error.code a
+ * CERTREG_DEPENDENCE_...; results that were taken before stand as issued. */
 
 /** Draws the next rows, of the oldest inputs first. x and row stay until the outputs
  *  are given, whatever happens to the inputs.

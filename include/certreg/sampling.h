@@ -70,6 +70,29 @@ certreg_estimator_draw(certreg_estimator *, uint64_t first, size_t count, float 
 CERTREG_API certreg_status certreg_estimator_record(
     certreg_estimator *, uint64_t first, size_t count, const float *y);
 
+#ifdef CERTREG_EXPERIMENTAL
+/** Draws the rows of the next call of an audit (plan.audit), for programs that record
+ *  outputs themselves: certify, then call this function and certreg_audit_give until no
+ *  rows are left, and certify again, which now counts what was found. It judges by the
+ *  tolerances of the certificates with a claim; before the first one, by the spread of
+ *  the outputs.
+ *  @param x     receives rows, on the backend's device if it has one: room for
+ *               model.batch rows
+ *  @param rows  receives their number; 0: the audit has ended, or has nothing to ask
+ *  @return CERTREG_OK; CERTREG_E_INVALID (x is NULL, or plan.audit is 0);
+ *          CERTREG_E_WRONG_STATE (before begin)  @par Source theory 15  @since 0.3 */
+CERTREG_API certreg_status
+certreg_audit_next(certreg_estimator *, float *x, size_t *rows);
+
+/** Takes the outputs of these rows.
+ *  @param y  rows*columns floats, as for certreg_estimator_record
+ *  @return CERTREG_OK; CERTREG_E_MODEL_FAILED if the premise is refused: error.sample,
+ *          .output, .value (the change), .code (CERTREG_DEPENDENCE_...); the record is
+ *          then void until the next begin; CERTREG_E_WRONG_STATE (no rows are out);
+ *          CERTREG_E_INVALID  @since 0.3 */
+CERTREG_API certreg_status certreg_audit_give(certreg_estimator *, const float *y);
+#endif
+
 /** Writes the record as bytes: its identity, its pilot, its first evaluation, index
  *  ranges, outputs, a checksum. The bytes are the same on every platform; they contain
  *  the seed.

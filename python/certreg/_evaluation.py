@@ -21,7 +21,7 @@ from ._messages import with_column_names
 from ._queue import MOST_ROW, Input, Queue, pilot_for
 from ._types import Inputs, Model, Names, Shape
 from .alternatives import Alternatives, Budget, ChangeSet, Found, Space
-from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
+from .constants import CHECK_ROWS, LEVELS_OF_A_DOMAIN, Dependence, Side
 from .denoised import check_sigmas
 from .errors import CertregError, ModelWarning
 from .frames import Columns, FrameLayout, check_exact, rows_of
@@ -385,18 +385,20 @@ class Evaluator(Handle):
         self._call("begin_level", cells.filled(z).ctypes.data, sigma, noise_id, level)
         self._missing.append(cells)
         if self._unchecked:
-            self.model_check(self._whole)
+            self.model_check(self._whole or CHECK_ROWS)
 
     def model_check(self, rows: int = 0) -> Dependence:
         """Check that outputs of the model depend on their own row only.
 
         Other dependences make certificates false. The check uses 19 noisy copies of the input that
-        has begun, before its first sample. It is no proof.
+        has begun, before its first sample, and by default one call of a whole batch. It is no
+        proof.
 
         Parameters
         ----------
         rows : int
-            Rows of the largest call; 0: 4. The number of rows of a batch: rows of every call.
+            Rows of the largest small call; 0: 4, and a call of a whole batch. The number of rows of
+            a batch: rows of every call.
 
         Returns
         -------
@@ -413,7 +415,7 @@ class Evaluator(Handle):
         if why.status:
             raise why
         self._unchecked = False
-        if found == Dependence.CALL:
+        if found:  # a remark
             warnings.warn(str(why), ModelWarning, stacklevel=4)
         return found
 

@@ -29,6 +29,7 @@ MOST_ROW = 1 << 43  # noise ids of rows with alternatives are below
 MOST_OPEN, MOST_BYTES = 1 << 10, 1 << 26  # records that are open, and their memory
 Node = tuple[int, int, int]  # number, depth and path of a record of an input
 ITSELF = 0, 0, 0
+OF_CHECK = 2**64 - 1  # the sample of a row of the check before the run
 _Dtypes: TypeAlias = "list[np.dtype[np.void]]"
 ROW, CERTIFICATE, EACH = cast(
     _Dtypes, [np.dtype(one) for one in (S.QueueRow, S.Certificate, S.AlternativeResult)]
@@ -87,6 +88,7 @@ class Queue(Handle):
         self.alternatives, self._estimator = alternatives, e
         self._calls, self._callbacks = e._calls, e._callbacks
         self.inputs: dict[int, _Open] = {}  # by their tags
+        self._checked = WHOLE  # the missing cells of the rows of the check
         self._out = S.QueueCall()
         self._make_functions(keeps)
         m, p = (type(one).from_buffer_copy(one) for one in e._plan[:2])
@@ -219,8 +221,7 @@ class Queue(Handle):
             return {}
         x = self._memory.array(call.x, (call.rows, *self._estimator.shape))[: call.used]
         of = np.frombuffer(C.string_at(call.row, call.used * ROW.itemsize), ROW)
-        if any(one.lacks for one in self.inputs.values()):
-            self._restore(x, of["tag"], of["number"])
+        self._restore(x, of)
         x.flags.writeable = False
         y, failed = self._outputs(x, of["tag"])
         self._give(y)
@@ -229,13 +230,21 @@ class Queue(Handle):
             del self.inputs[tag]
         return failed
 
-    def _restore(self, x: np.ndarray, tags: np.ndarray, numbers: np.ndarray) -> None:
-        """Puts missing cells back into the rows of a call."""
-        changes = (tags[1:] != tags[:-1]) | (numbers[1:] != numbers[:-1])
+    def _restore(self, x: np.ndarray, of: np.ndarray) -> None:
+        """Puts missing cells back into the rows of a call. The rows of the check, which come back
+        in the calls of audits, keep those of the first input."""
+        checks = of["sample"] == OF_CHECK
+        if checks.all():
+            self._checked = self.inputs[int(of["tag"][0])].lacks.get(0, WHOLE)
+        if self._checked is WHOLE and not any(one.lacks for one in self.inputs.values()):
+            return
+        node = np.stack([of["tag"], of["number"], checks], axis=1)
+        changes = (node[1:] != node[:-1]).any(axis=1)
         ends = [0, *(np.flatnonzero(changes) + 1).tolist(), len(x)]
         for first, last in zip(ends, ends[1:]):
-            lacks = self.inputs[int(tags[first])].lacks
-            lacks.get(int(numbers[first]), WHOLE).restore(x[first:last])
+            tag, number, is_check = node[first].tolist()
+            lacks = self._checked if is_check else self.inputs[tag].lacks.get(number, WHOLE)
+            lacks.restore(x[first:last])
 
     def _outputs(
         self, x: np.ndarray, tags: np.ndarray

@@ -40,7 +40,7 @@ class Certificate(Struct):
         (f64, "radius_linf sigma tolerance alpha"), (u64, "samples noise_id question_digest"),
         (i32, "output statistic method center"), (u32, "constraints"), (i32, "limiting_side"),
         (u64, "input_digest"), (i32, "reason reserved"), (f64, "share_out share_allowed"),
-        (u64, "samples_needed"),
+        (u64, "samples_needed audited"), (f64, "audit_change audit_band audit_share"),
     )
 
 
@@ -221,7 +221,7 @@ class Plan(Struct):
     _fields_ = fields(
         (u32, "struct_size constraints"), (u64, "seed"), (size_t, "max_samples pilot blocks"),
         (PROGRESS, "progress"), (pointer, "progress_user memory"), (size_t, "memory_bytes"),
-        (u32, "flags reserved"),
+        (u32, "flags reserved audit reserved_2"),
     )
 
 
@@ -250,7 +250,7 @@ class Alternatives(Struct):
 
 class QueueInput(Struct):
     _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (u64, "tag"), (pointer, "z"), (f64, "sigma"),
+        (u32, "struct_size"), (i32, "asks_again"), (u64, "tag"), (pointer, "z"), (f64, "sigma"),
         (u64, "noise_id level"), (size_t, "samples"), (ref(Question), "questions"),
         (size_t, "count"), (f64, "at_radius"), (ref(Alternatives), "alternatives"),
         (f64, "seconds"), (pointer, "record"), (size_t, "record_bytes"),
@@ -338,6 +338,8 @@ FUNCTIONS = {
     "certreg_estimator_sample": (i32, pointer, u64, size_t),
     "certreg_estimator_draw": (i32, pointer, u64, size_t, pointer),
     "certreg_estimator_record": (i32, pointer, u64, size_t, pointer),
+    "certreg_audit_next": (i32, pointer, pointer, pointer),
+    "certreg_audit_give": (i32, pointer, pointer),
     "certreg_estimator_export": (i32, pointer, pointer, pointer),
     "certreg_estimator_import": (i32, pointer, pointer, size_t),
     "certreg_estimator_set_deadline": (i32, pointer, f64),

@@ -22,7 +22,7 @@ from ._queue import Input, Node, Queue
 from ._records import recorded
 from ._types import Function, Model, Shape
 from .alternatives import Alternatives, Budget, Cell, Found
-from .constants import Output, Status, __version__, version_text
+from .constants import CHECK_ROWS, Output, Status, __version__, version_text
 from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, raised
 from .estimator import Estimator, kinds_of
@@ -93,12 +93,12 @@ class Sampling:
         """A copy with noise of standard deviation sigma for every feature."""
         return dataclasses.replace(self, scale=None)
 
-    def estimator(self, model: Function | None) -> Estimator:
-        """A new estimator for this model."""
+    def estimator(self, model: Function | None, check: bool = False) -> Estimator:
+        """A new estimator for this model, with `check` as its."""
         more = dict(vars(self))
         for name in ("shape", "sigmas", "levels", "samples", "noise_id"):
             del more[name]
-        return Estimator(model, self.shape, self.samples, check=False, **more)
+        return Estimator(model, self.shape, self.samples, check=check, **more)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,6 +113,7 @@ class Job:
     keeps_records: bool
     rows: int = 0  # of the whole table
     alternatives: Alternatives | None = None
+    audits: bool = True  # whether the model is asked again for some samples
 
     @property
     def batch(self) -> int:
@@ -178,7 +179,9 @@ class Worker:
             self.of_one_row.add(Status.WRONG_STATE)
         if job.alternatives:
             self.of_one_row.add(Status.INVALID)
-        self.estimator = job.sampling.estimator(self.function or _no_model)
+        audits = job.audits and self.function is not None
+        self.estimator = job.sampling.estimator(self.function or _no_model, audits)
+        self.estimator._unchecked = False
         self.estimator._names = getattr(job.columns, "names", None)
         self.queue = self._queue(0)
         self.questions = job.structs()
@@ -214,7 +217,7 @@ class Worker:
         try:
             e._begin(X[0].ravel(), self.job.sampling.sigmas[0], 0, 0)
             e._missing[0].check()
-            found, why = e._model_checked(0)
+            found, why = e._model_checked(CHECK_ROWS)
             if why.status:
                 raise why
             if found:

@@ -28,7 +28,7 @@ from ._library import lib
 from ._optional import of_class
 from ._types import Frame, Inputs, Model, Path, Scale
 from .attacks import AttackResult, Attacks, options_of
-from .constants import PLAN_ROUNDED, Output, Side, Status
+from .constants import AUDIT_DEFAULT, AUDIT_WHOLE, PLAN_ROUNDED, Output, Side, Status
 from .denoised import check_use, function_of_rows
 from .errors import CertregError, exported
 from .frames import Columns, by_names, is_frame, split_frame
@@ -111,7 +111,8 @@ class Estimator(Evaluator):
     progress : callable, optional
         Function that is called with (done, total) after each batch. A true result cancels.
     check : bool
-        Call `model_check` at the first input.
+        Call `model_check` at the first input, and ask the model again for some samples after
+        each run, so that certificates have `audited` and its differences (docs/guide/concepts.md).
 
     Raises
     ------
@@ -206,6 +207,7 @@ class Estimator(Evaluator):
             blocks=blocks,
             progress=self._progress,
             flags=integer(flags, "flags") | PLAN_ROUNDED,  # most models compute in float64
+            audit=(AUDIT_WHOLE if self._whole else AUDIT_DEFAULT) if check else 0,
         )
         self._open_backend(threads, device, stream, module)
         self._create(m, p)

@@ -194,7 +194,9 @@ def certify_rows(
         sets = Alternatives(alternatives, Space(shape, numbers_of_scale, columns, matrix))
     skips = more.on_crash == "skip"
     executor, jobs = executor_or_jobs(jobs, skips)
-    job = Job(model, columns, sampling, asked, radius, more.keep_records, len(matrix), sets)
+    job = Job(
+        model, columns, sampling, asked, radius, more.keep_records, len(matrix), sets, more.check
+    )
     _check_set(job, matrix[0])
     work = _Certification(
         job, matrix, domain, more.model_id, seed is not None, skips, check=more.check

@@ -38,6 +38,29 @@ void cr_certificate_init(cr_view *v, const cr_question *q, certreg_certificate *
     c->samples = v->sample_count;
 }
 
+/* The share of outputs that so many picks miss with a probability of 0.05. */
+static double found_share(uint64_t picks)
+{
+    return picks ? -expm1(log(0.05) / (double)picks) : 0;
+}
+
+void cr_certificate_set_asked(cr_view *v, certreg_certificate *c)
+{
+    c->audited = v->audited.samples >= v->sample_count ? v->audited.outputs : 0;
+    c->audit_share = found_share(c->audited);
+}
+
+void cr_certificate_set_audit(cr_view *v, const cr_conditions *conditions, certreg_certificate *c)
+{
+    const cr_question *q = &conditions->question;
+    int counts = q->uses_order_statistics || conditions->count > 0;
+    for (int i = 0; i < conditions->count && !q->uses_order_statistics; i++)
+        counts &= conditions->each[i].is_binomial;
+    cr_certificate_set_asked(v, c);
+    c->audit_change = cr_conditions_audit_change(v, q);
+    c->audit_band = counts ? cr_conditions_band(v, q) : 0;
+}
+
 void cr_certificate_set_status(certreg_status status, certreg_certificate *c)
 {
     c->status = status;
@@ -119,6 +142,10 @@ void cr_certificate_join(cr_view *v, const cr_joined *j, certreg_certificate *c)
         c->reason = j->stop == CERTREG_STOP_HOPELESS ? CERTREG_REASON_TARGET : CERTREG_REASON_MOVED;
     c->limiting_side = j->left > 0 ? limiting->limiting_side : 0;
     c->constraints = limiting->constraints;
+    c->audited = j->audited;
+    c->audit_change = j->change;
+    c->audit_band = j->band;
+    c->audit_share = found_share(j->audited);
     c->output_lo = j->left > 0 ? limiting->output_lo : -INFINITY;
     c->output_hi = j->left > 0 ? limiting->output_hi : INFINITY;
     cr_certificate_set_norms(v->input.scale, v->model.inputs, c);

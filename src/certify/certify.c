@@ -465,13 +465,87 @@ static certreg_status conclude(const cr_context *w, cr_request *r, certreg_statu
     return answer(w, r);
 }
 
+/* ======== The audit of the samples (theory 15). */
+int cr_certify_note_claims(const cr_context *w, const cr_call *call, const certreg_certificate *out)
+{
+    cr_audited *audited = &w->record->audited;
+    int smaller = 0;
+    for (size_t i = 0; i < call->count; i++) {
+        cr_question q = {.first_output = 0};
+        certreg_certificate c;
+        cr_struct_element(&c, sizeof c, out, i, "certificate", NULL);
+        if (c.status || c.outcome == CERTREG_OUTCOME_ABSTAINED) continue;
+        if (cr_question_parse(call->questions, i, call->share, &q.given, NULL)) continue;
+        q.given.at_radius = call->at_radius;
+        if (cr_question_validate(w->record, &q, NULL)) continue;
+        const double limit = call->inverse ? 0.5 * (c.output_hi - c.output_lo) : c.tolerance;
+        audited->is_relative |= q.given.relative_tolerance > 0;
+        for (size_t k = q.first_output; k < q.end_output; k++) {
+            smaller |= limit < audited->limit[k];
+            audited->limit[k] = fmin(audited->limit[k], limit);
+        }
+    }
+    return smaller;
+}
+
+int cr_certify_differs(cr_view *v)
+{
+    int differs = 0;
+    for (size_t k = 0; k < v->model.outputs; k++) differs |= v->audited.change[k] > 0;
+    return differs;
+}
+
+/* Returns 1 if the audit has to be made, and there is time for its calls. */
+static int audit_is_due(const cr_context *w, const cr_request *r)
+{
+    cr_view *v = w->record;
+    const int smaller = cr_certify_note_claims(w, r->call, r->out),
+              is_early = r->stop == CERTREG_STOP_DEADLINE || r->stop == CERTREG_STOP_CANCELLED;
+    const double calls = 4; /* three, and one more or the answers again */
+    if (!v->plan.audit || !v->model.eval || is_early || !v->sample_count) return 0;
+    if (v->audited.samples >= v->sample_count && !smaller) return 0;
+    return !(w->clock->expires_at > 0) ||
+           cr_deadline_now(v->deadline) + calls * w->clock->slowest_batch < w->clock->expires_at;
+}
+
+/* Audits the samples. Sets *again to 1 if the questions have to be answered again, since more
+ * outputs count as out. */
+static certreg_status audit(const cr_context *w, cr_request *r, certreg_status answered, int *again)
+{
+    const certreg_error why = *w->why;
+    *again = 0;
+    if (!audit_is_due(w, r)) return answered;
+    const certreg_status status = cr_audit_run(w->estimator);
+    if (status) return fail_all(w, r, status);
+    *w->why = why;
+    *again = cr_certify_differs(w->record);
+    for (size_t i = 0; i < r->call->count && !*again; i++) {
+        certreg_certificate c;
+        cr_struct_element(&c, sizeof c, r->out, i, "certificate", NULL);
+        cr_certificate_set_asked(w->record, &c);
+        cr_struct_write((unsigned char *)r->out + i * r->size, r->size, &c, sizeof c);
+    }
+    return answered;
+}
+
 certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
                           certreg_certificate *out)
 {
     cr_request r;
+    int again = 1;
     *stop = CR_STOP_FAILED;
-    const certreg_status status = begin(w, call, out, &r);
-    return status ? status : conclude(w, &r, cr_stopping_sample(w, &r), stop);
+    certreg_status status = begin(w, call, out, &r);
+    if (status) return status;
+    status = cr_audit_check(w->estimator);
+    if (status) return fail_all(w, &r, status);
+    while (again) { /* more outputs out may leave a target open */
+        r.stop = CERTREG_STOP_ALL;
+        const certreg_status sampled = cr_stopping_sample(w, &r);
+        status = conclude(w, &r, sampled, stop);
+        if (sampled) return status;
+        status = audit(w, &r, status, &again);
+    }
+    return status;
 }
 
 certreg_status cr_certify_step(const cr_context *w, const cr_call *call, certreg_status sampled,
@@ -619,7 +693,7 @@ static int weakness(int32_t method)
  * combination. */
 static void combine(const certreg_certificate *each, size_t count, certreg_certificate *combined)
 {
-    double alpha = 0;
+    double alpha = 0, change = 0, band = 0;
     int32_t center = CERTREG_CENTER_PREDICTION, method = CERTREG_METHOD_ANYTIME;
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; i < count; i++) {
@@ -628,10 +702,14 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
         if (i == 0 || c.radius < combined->radius) *combined = c;
         if (!status) status = c.status;
         alpha = fmax(alpha, c.alpha);
+        change = fmax(change, c.audit_change);
+        band = fmax(band, c.audit_band);
         if (c.center != CERTREG_CENTER_PREDICTION) center = c.center;
         if (weakness(c.method) > weakness(method)) method = c.method;
     }
     combined->alpha = alpha;
+    combined->audit_change = change;
+    combined->audit_band = band;
     combined->center = center;
     if (weakness(method) > weakness(combined->method)) combined->method = method;
     cr_certificate_set_status(status, combined);

@@ -38,6 +38,10 @@ void cr_certificate_set_status(certreg_status, certreg_certificate *);
 /* Sets the fields of what was proved; no claim, if `proven` has abstained. */
 void cr_certificate_fill(cr_view *, const cr_evaluation *, const cr_condition_radius *proven,
                          certreg_certificate *);
+/* Sets what an audit of the record says of the outputs of a question. */
+void cr_certificate_set_audit(cr_view *, const cr_conditions *, certreg_certificate *);
+/* Sets the number of outputs that were asked again, without a difference. */
+void cr_certificate_set_asked(cr_view *, certreg_certificate *);
 /* For outputs that were rounded to float: widens output bounds by half a step. OUT_OF_RANGE, about
  * no sample, if a radius was proved and steps are too large for the tolerance. */
 certreg_status cr_certificate_allow_for_rounding(cr_view *, const cr_evaluation *,
@@ -54,6 +58,8 @@ typedef struct cr_joined { /* certificates of an input and its alternatives (the
     double alpha;
     uint64_t digest, samples; /* of the question; of all records */
     int stop;
+    uint64_t audited;    /* the least number of outputs that were asked again */
+    double change, band; /* the largest of all records */
 } cr_joined;
 
 /* Sets the certificate about the input and all alternatives. */
@@ -107,6 +113,11 @@ certreg_status cr_certify(const cr_context *, const cr_call *, int *stop, certre
  * `sampled`: CERTREG_OK, or why sampling has ended; DEADLINE and CANCELLED are answered. */
 certreg_status cr_certify_step(const cr_context *, const cr_call *, certreg_status sampled,
                                size_t *goal, certreg_certificate *out);
+/* Notes for the audit which outputs the certificates of a call make claims about, and at which
+ * tolerances. Returns 1 if one is smaller than those that were judged. */
+int cr_certify_note_claims(const cr_context *, const cr_call *, const certreg_certificate *);
+/* Returns 1 if the audit found a difference in the record. */
+int cr_certify_differs(cr_view *);
 /* Keeps the present error in *first if it is the first failure. `what` (may be NULL) and index name
  * the element that failed. */
 void cr_certify_keep_first_error(const cr_context *, certreg_status, const char *what, size_t index,

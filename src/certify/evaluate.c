@@ -330,6 +330,11 @@ static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double
     *to = may_fail ? INFINITY : v->model.hi[q->given.output];
     if (low > 0) *from = cr_location_order(&values, (size_t)(low - 1));
     if (rank > 0 && high <= (int64_t)valid) *to = cr_location_order(&values, (size_t)(high - 1));
+    const double band = cr_conditions_band(v, q);
+    if (band > 0) { /* rounding is small beside a band of four differences */
+        *from -= band;
+        *to += band;
+    }
 }
 
 /* ---- the mean */
@@ -670,6 +675,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
         c->estimate = conditions->estimate;
         c->tolerance = conditions->question.given.tolerance;
     }
+    cr_certificate_set_audit(v, conditions, c);
     if (status) return answers && status != CERTREG_E_DEADLINE ? CERTREG_OK : status;
 
     /* Steps 2 to 4 for each direction of a vector; for any other question once. */

@@ -248,7 +248,35 @@ static const angle_test *best_for_pilot(cr_view *v, cr_conditions *conditions, f
     return best;
 }
 
-static void set_conditions(cr_view *v, cr_conditions *conditions)
+/* ---- the audit */
+/* The factor makes up for picks that miss the largest difference, and a server differs too. */
+static const double band_factor = 4, served_factor = 2;
+
+double cr_conditions_audit_change(cr_view *v, const cr_question *q)
+{
+    double sum = 0;
+    if (!v->audited.outputs) return 0;
+    if (!q->is_vector) return v->audited.change[q->first_output];
+    for (size_t k = q->first_output; k < q->end_output; k++)
+        sum += v->audited.change[k] * v->audited.change[k];
+    return sqrt(sum) * (1 + 0x1p-50); /* rounded up */
+}
+
+double cr_conditions_band(cr_view *v, const cr_question *q)
+{
+    return band_factor * (q->given.serving_samples ? served_factor : 1) *
+           cr_conditions_audit_change(v, q);
+}
+
+/* Prediction, arcs and parts are chosen without it. */
+static void set_band(cr_view *v, cr_conditions *conditions)
+{
+    const double band = cr_conditions_band(v, &conditions->question);
+    for (int i = 0; i < conditions->count; i++)
+        if (conditions->each[i].is_binomial) conditions->each[i].score.band = band;
+}
+
+static void choose_conditions(cr_view *v, cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
     const angle_test *test = &without_pilot;
@@ -267,6 +295,12 @@ static void set_conditions(cr_view *v, cr_conditions *conditions)
         }
     }
     set_conditions_with(v, conditions, test, part);
+}
+
+static void set_conditions(cr_view *v, cr_conditions *conditions)
+{
+    choose_conditions(v, conditions);
+    set_band(v, conditions);
 }
 
 void cr_conditions_set_tolerance(cr_view *v, cr_conditions *conditions, double tolerance)

@@ -58,6 +58,11 @@ certreg_status cr_conditions_prepare(cr_view *, cr_conditions *, certreg_error *
 /* Sets the conditions for a forecast: about the prediction that the record so far gives, or about 0
  * if its pilot is not complete. Fails with WRONG_STATE if the record has a gap. */
 certreg_status cr_conditions_prepare_forecast(cr_view *, cr_conditions *, certreg_error *why);
+/* Returns the largest difference that an audit found in the outputs of a question, the norm of
+ * those of a vector; and how near to out outputs count as out, so that their counts hold for the
+ * model itself (theory 15). */
+double cr_conditions_audit_change(cr_view *, const cr_question *);
+double cr_conditions_band(cr_view *, const cr_question *);
 /* Sets the conditions along direction 0 .. directions-1. A vector stays within its tolerance if the
  * conditions of all directions hold. */
 void cr_conditions_select_direction(cr_view *, cr_conditions *, size_t direction);

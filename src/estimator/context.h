@@ -63,6 +63,54 @@ typedef struct cr_context {
     certreg_error *why; /* receives failures */
 } cr_context;
 
+/* ---- audit.c: samples that are asked again after a run (theory 15). The caller has the records,
+ * and runs the calls: start, and until the end draw and take. */
+#define CR_AUDIT_CHECK UINT32_MAX /* record of rows of the check before the run */
+
+typedef struct cr_audit_pick {
+    float key;       /* a recorded output, by which picks are ordered */
+    uint32_t record; /* the caller's number of it */
+    uint64_t sample;
+} cr_audit_pick;
+
+typedef struct cr_audit_source {
+    cr_record *(*record)(void *user, uint32_t number); /* mounts a record if there are several */
+    void *user;
+} cr_audit_source;
+
+/* Returns the number of samples from which one is picked, in an audit of so many. */
+size_t cr_audit_stride(uint64_t samples);
+/* Returns the most picks of records of this plan. */
+size_t cr_audit_room(const certreg_plan *, size_t records);
+/* Begins an audit without picks. */
+void cr_audit_begin(certreg_estimator *, cr_audit_source, size_t stride);
+/* Adds the picks of a record, or all of its samples. record.audited.limit is set. */
+void cr_audit_add(certreg_estimator *, uint32_t record, int all);
+/* Gives the estimator other memory for picks. */
+void cr_audit_set_room(certreg_estimator *, cr_audit_pick *, size_t room);
+/* Removes all samples but the picks from a record. */
+void cr_audit_keep_picks(cr_record *);
+/* Orders the picks for their calls. Returns 0 if there is none. */
+int cr_audit_start(certreg_estimator *);
+/* Draws the rows of the next call, the first `used` of which are asked. */
+certreg_status cr_audit_draw(certreg_estimator *, float *x, size_t *used, size_t *rows);
+/* Returns the sample in a used row. */
+cr_audit_pick cr_audit_row(const certreg_estimator *, size_t row);
+/* Takes the outputs of the used rows. Sets *ended to 1 after the last call. MODEL_FAILED if the
+ * premise is refused: error.value is then the change, and error.row the number of the record, -1
+ * for the check. */
+certreg_status cr_audit_take(certreg_estimator *, const float *y, int *ended);
+/* Notes the differences that were found in a record of the audit. */
+void cr_audit_store(const certreg_estimator *, cr_record *);
+/* Returns 1 if the rows of the check are missing, which come before the first sample. */
+int cr_audit_is_due(const certreg_estimator *);
+/* Begins the call of these rows, which have the noise of the check about the mounted input. */
+certreg_status cr_audit_begin_check(certreg_estimator *);
+/* Asks the model for the rows of the check, unless they are about the present input; and audits the
+ * estimator's record. */
+certreg_status cr_audit_check(certreg_estimator *);
+certreg_status cr_audit_run(certreg_estimator *);
+
 /* ---- create.c: certreg_estimator_create and both sizes (host, device), for plans with at least
  * this number of blocks. Only block sums need many; replays need one. */
 certreg_status cr_estimator_create(certreg_backend *, const certreg_model *, const certreg_plan *,
@@ -112,10 +160,10 @@ void cr_estimator_mount(certreg_estimator *, const cr_record *);
 certreg_status cr_estimator_draw(certreg_estimator *, uint64_t first, size_t count, float *x);
 /* Returns room for model.batch rows, which the next call of the model reads. */
 float *cr_estimator_rows(certreg_estimator *);
-/* Calls the model with these rows, the first `used` of which are wanted, and sets *y to its
+/* Calls the model with so many rows, the first `used` of which are wanted, and sets *y to its
  * outputs, in memory of the host. MODEL_FAILED with error.code 0 if it wrote beyond them. */
-certreg_status cr_estimator_call(certreg_estimator *, size_t used, const certreg_queue_row *,
-                                 const float **y);
+certreg_status cr_estimator_call(certreg_estimator *, size_t used, size_t rows,
+                                 const certreg_queue_row *, const float **y);
 /* A callback runs between these two, in the caller's floating-point environment. */
 void cr_estimator_begin_callback(certreg_estimator *);
 void cr_estimator_end_callback(certreg_estimator *);

@@ -52,12 +52,19 @@ static void lay_out_input(const arenas *p, certreg_estimator *e)
     e->replay.host.mask = mirror(p, e->replay.device.mask, d, sizeof(float));
 }
 
+static void lay_out_audited(cr_arena *arena, cr_record *r)
+{
+    r->audited.change = cr_arena_alloc(arena, r->model.outputs, sizeof(double));
+    r->audited.limit = cr_arena_alloc(arena, r->model.outputs, sizeof(double));
+}
+
 void cr_estimator_lay_out_record(const cr_record *like, cr_arena *arena, cr_record *r)
 {
     const size_t d = like->model.inputs;
     *r = *like;
     r->input.z = cr_arena_alloc(arena, d, sizeof(float));
     r->input.noise_deviation = cr_arena_alloc(arena, d, sizeof(float));
+    lay_out_audited(arena, r);
     r->values = cr_arena_alloc(arena, cr_arena_product(like->plan.max_samples, like->model.outputs),
                                sizeof(float));
 }
@@ -131,6 +138,26 @@ static void lay_out_noise_sums(cr_arena *host, certreg_estimator *e)
         host, cr_arena_product(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
 }
 
+static void lay_out_audit(const arenas *p, certreg_estimator *e)
+{
+    cr_audit *a = &e->audit;
+    const size_t outputs = e->record.model.outputs, inputs = e->record.model.inputs;
+    if (!e->record.plan.audit) return;
+    a->room = cr_audit_room(&e->record.plan, 1);
+    a->picks = cr_arena_alloc(p->host, a->room, sizeof *a->picks);
+    a->limit = cr_arena_alloc(p->host, outputs, sizeof(double));
+    a->scale = cr_arena_alloc(p->host, outputs, sizeof(double));
+    a->change = cr_arena_alloc(p->host, outputs, sizeof(double));
+    a->ratio = cr_arena_alloc(p->host, outputs, sizeof(double));
+    a->moved = cr_arena_alloc(p->host, outputs, sizeof(double));
+    a->row = cr_arena_alloc(p->host, outputs, sizeof(float));
+    a->before =
+        cr_arena_alloc(p->host, cr_arena_product(e->record.model.batch, outputs), sizeof(float));
+    a->check_outputs = cr_arena_alloc(p->host, CR_CHECK_ROWS * outputs, sizeof(float));
+    a->check_z = cr_arena_alloc(p->device, inputs, sizeof(float));
+    a->check_deviation = cr_arena_alloc(p->device, inputs, sizeof(float));
+}
+
 /* Lays out the arrays for model, plan, columns and backend of an estimator. Takes nothing from
  * `device` if the backend uses the host's memory. */
 static cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
@@ -151,6 +178,8 @@ static cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_ar
         lay_out_replay(&p, e);
         lay_out_noise_sums(host, e);
     }
+    lay_out_audited(host, &e->record);
+    lay_out_audit(&p, e);
     /* Last, and before what a model may overwrite without harm: the outputs of a void record. */
     lay_out_batch(&p, e);
     /* The check of the model keeps a row of columns there, even if the record has one sample. */
@@ -350,6 +379,11 @@ static certreg_status check_plan(certreg_plan *plan, size_t min_blocks, certreg_
     if (plan->reserved)
         return cr_error_set(why, CERTREG_E_INVALID, "plan.reserved is %u; it must be 0",
                             plan->reserved);
+    if (plan->audit > CERTREG_AUDIT_WHOLE || plan->reserved_2)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.audit is %u and plan.reserved_2 %u; give one of "
+                            "CERTREG_AUDIT_..., and 0",
+                            plan->audit, plan->reserved_2);
     if (plan->flags & CERTREG_PLAN_DEPLOYED) plan->pilot = SIZE_MAX;
     if (!plan->constraints) plan->constraints = CERTREG_CONSTRAINTS_ECM;
     if (!plan->blocks) plan->blocks = 64;

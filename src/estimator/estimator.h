@@ -17,10 +17,38 @@ typedef struct cr_batch_buffers {
     float *guard, *y;
     float *fetched, *outputs; /* guard and y for the host: the same memory, or a copy */
     size_t guard_floats, fetched_bytes;
+    int is_stored;     /* 1: a device has z and noise_deviation of the mounted record */
     int current;       /* x[current] is the model's */
     int next_is_drawn; /* x[!current] has the samples from `next_first` on */
     uint64_t next_first;
 } cr_batch_buffers;
+
+#define CR_CHECK_ROWS 4u
+
+typedef struct cr_audit { /* of records; theory 15 */
+    cr_audit_source source;
+    cr_audit_pick *picks; /* room */
+    size_t room, count, stride;
+    size_t own_samples; /* of the estimator's record, with this noise, if it is audited alone */
+    cr_noise own_noise;
+    int step;           /* of the audit; 0: none */
+    size_t first, used; /* items of the present call: picks, and then the rows of the check */
+    uint64_t calls;
+    double *limit;              /* outputs each: the least tolerance of all records, */
+    double *scale;              /*   the largest recorded output, */
+    double *change, *ratio;     /* the largest difference, and the largest part of a tolerance, */
+    double *moved;              /*   and the largest effect of small changes of inputs */
+    size_t worst, worst_output; /* the item that exceeds what is allowed most */
+    double worst_excess, worst_change;
+    float worst_before, worst_again, alone;
+    int is_rough;        /* 1: some difference is too large for low precision */
+    int is_same;         /* 1: the latest call had the same outputs again */
+    float *before, *row; /* batch*outputs: of the latest call; outputs: of one row */
+    size_t check_rows;   /* 0: they are due */
+    float *check_z, *check_deviation, *check_outputs; /* inputs; CR_CHECK_ROWS*outputs */
+    cr_noise check_noise;
+    uint64_t check_digest; /* of the input */
+} cr_audit;
 
 struct certreg_estimator {
     cr_call_guard guard;
@@ -30,6 +58,7 @@ struct certreg_estimator {
     cr_record record;
     cr_time_budget clock;
     cr_batch_buffers batches;
+    cr_audit audit;
     cr_replay replay;
     cr_workspace scratch;
     void *device_memory; /* all memory of a device; NULL if the backend uses the host's */
@@ -43,5 +72,17 @@ certreg_status cr_estimator_clear_outputs(certreg_estimator *);
  * sets rows, first, used_first and used_count. MODEL_FAILED if the model does not return 0, or if
  * it writes anything but these rows of y: the record is then void until the next begin. */
 certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
+
+/* ---- model_check.c */
+/* The noise of the check about the present input: no certificate uses it. */
+cr_noise cr_estimator_check_noise(const certreg_estimator *);
+/* Multiplies each feature that has noise by 1 + 2^-11 or 1 - 2^-11, more than the steps of low
+ * precisions. */
+certreg_status cr_estimator_perturb(certreg_estimator *, float *x, size_t rows);
+
+/* ---- audit.c */
+/* Keep the rows of the check for the audit: their input, with this noise, and their outputs. */
+certreg_status cr_audit_keep_input(certreg_estimator *, const cr_noise *);
+void cr_audit_keep_outputs(certreg_estimator *, const float *y, size_t rows);
 
 #endif

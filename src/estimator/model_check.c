@@ -5,12 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-#define DEFAULT_ROWS 4u /* rows: 19 in all calls */
 /* Changes that do not count. float32 rounds to 6e-8 of a number, and sums in another order differ
- * by some hundred times as much. If outputs are small beside the terms of their sums, rounding may
- * change them by several times the effect of moving each feature by one step of float32. */
+ * by some hundred times as much. If outputs are small beside the terms of their sums, or computed
+ * in a low precision, they change as much as by moving each feature by 2^-11 of it: twice that
+ * passes, up to an eighth of the spread of outputs, if the model computes the same again. */
 #define OUTPUT_ROUNDING 1e-5 /* of the largest output */
-#define STEP_EFFECTS 32      /* of these effects */
+#define MOVE_EFFECTS 2
+#define PART_OF_SPREAD 0.125
+/* A whole batch has other rows at all places: a smaller part of the spread is a remark there. */
+#define REMARK_OF_SPREAD 0.015625
 /* The name of noise that no certificate uses, different at each level, so that checks of two
  * domains see different noise. */
 #define SEED UINT64_C(0x70726f766973696f)
@@ -21,21 +24,26 @@ typedef struct trial {
     size_t rows;      /* of the first call, which has samples 0, 1, ... */
     int fixed_batch;  /* every call has model.batch rows; those from `rows` on never change */
     float *reference; /* rows*columns: outputs of the first call, in memory that the record lends */
-    float *sensitivity; /* columns, behind them: the largest change by a step of float32; NULL: not
-                           measured yet */
+    float *rounding; /* columns, behind them: the change that counts as rounding; NULL: not measured
+                        yet */
     uint64_t calls;
+    int with_whole; /* 1: the last call has model.batch rows */
+    double remark;  /* the largest change of the call of a whole batch that is a remark only */
 } trial;
 
 typedef struct variant { /* of evaluating the rows */
     size_t rows;
     int32_t dependence; /* CERTREG_DEPENDENCE_... that a change proves */
-    int32_t perturbed;  /* 1: each feature by a step of float32 */
+    int32_t perturbed;  /* 1: each feature by 2^-11 of it */
 } variant;
+
+#define WHOLE_BATCH 16 /* as a dependence: on others, in a call of model.batch rows */
 
 /* The sample in a slot of the batch. Beside other rows, the last odd slot has a copy of row 1. */
 static uint64_t sample_at(const trial *t, variant v, size_t slot)
 {
     const size_t n = t->rows;
+    if (v.dependence == WHOLE_BATCH) return slot < v.rows - n ? n + slot : slot + n - v.rows;
     if (v.dependence == CERTREG_DEPENDENCE_ORDER) return n - 1 - slot;
     if (v.dependence == CERTREG_DEPENDENCE_OTHERS)
         return slot % 2 == 0 ? n + slot : slot + 2 < n ? slot : 1;
@@ -43,31 +51,37 @@ static uint64_t sample_at(const trial *t, variant v, size_t slot)
     return slot;
 }
 
+cr_noise cr_estimator_check_noise(const certreg_estimator *e)
+{
+    return (cr_noise){SEED, NOISE_ID - e->record.input.noise.level, CR_LEVELS - 1,
+                      e->record.model.inputs, 0};
+}
+
 static certreg_status draw(const trial *t, uint64_t sample, size_t count, size_t slot)
 {
     certreg_estimator *e = t->e;
-    const size_t inputs = e->record.model.inputs;
-    const cr_noise noise = {SEED, NOISE_ID - e->record.input.noise.level, CR_LEVELS - 1, inputs, 0};
+    const cr_noise noise = cr_estimator_check_noise(e);
     const cr_draw rows = {e->batches.z, e->batches.noise_deviation, sample, count,
-                          e->batches.x[e->batches.current] + slot * inputs};
+                          e->batches.x[e->batches.current] + slot * e->record.model.inputs};
     const certreg_status status = e->backend->ops->draw(e->backend, &noise, &rows);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
 
-/* Moves the features that have noise. */
-static certreg_status perturb_rows(const trial *t)
+certreg_status cr_estimator_perturb(certreg_estimator *e, float *x, size_t rows)
 {
-    certreg_estimator *e = t->e;
     const cr_backend_ops *ops = e->backend->ops;
-    const size_t inputs = e->record.model.inputs, count = t->rows * inputs;
-    float chunk[256], *const x = e->batches.x[e->batches.current];
+    const size_t inputs = e->record.model.inputs, count = rows * inputs;
+    float chunk[256];
+    uint32_t signs = 1;
     certreg_status status = CERTREG_OK;
     for (size_t at = 0; at < count && !status; at += 256) {
         const size_t length = count - at < 256 ? count - at : 256;
         status = ops->fetch(e->backend, chunk, x + at, length * sizeof *x);
-        for (size_t j = 0; j < length; j++)
+        for (size_t j = 0; j < length; j++) {
+            signs = signs * 1664525u + 1013904223u; /* Knuth and Lewis */
             if (e->record.input.scale[(at + j) % inputs] > 0)
-                chunk[j] = nextafterf(chunk[j], j % 2 ? INFINITY : -INFINITY);
+                chunk[j] *= signs >> 31 ? 1 + 0x1p-11f : 1 - 0x1p-11f;
+        }
         if (!status) status = ops->store(e->backend, x + at, chunk, length * sizeof *x);
         if (!status) status = ops->wait(e->backend);
     }
@@ -85,7 +99,8 @@ static certreg_status evaluate_variant(trial *t, variant v)
         .rows = rows, .first = t->calls++ % batches * batch, .used_count = rows};
     certreg_status status = cr_estimator_clear_outputs(e);
     for (size_t i = 0; i < v.rows && !status; i++) status = draw(t, sample_at(t, v, i), 1, i);
-    if (!status && v.perturbed) status = perturb_rows(t);
+    if (!status && v.perturbed)
+        status = cr_estimator_perturb(e, e->batches.x[e->batches.current], t->rows);
     return status ? status : cr_estimator_evaluate(e, b);
 }
 
@@ -98,8 +113,22 @@ static double min_change(const trial *t, size_t column)
         const double y = (double)t->reference[i * t->e->record.columns + column];
         if (isfinite(y)) largest = fmax(largest, fabs(y));
     }
-    return OUTPUT_ROUNDING * largest +
-           (t->sensitivity ? STEP_EFFECTS * (double)t->sensitivity[column] : 0);
+    return OUTPUT_ROUNDING * largest + (t->rounding ? (double)t->rounding[column] : 0);
+}
+
+/* The standard deviation of a column in the latest call. */
+static double spread_of(const trial *t, size_t column, size_t rows)
+{
+    const float *y = t->e->batches.outputs + column;
+    double sum = 0, squares = 0, n = 0;
+    for (size_t i = 0; i < rows; i++, y += t->e->record.columns) {
+        if (!isfinite(*y)) continue;
+        const double gap = (double)*y - (double)t->reference[column];
+        sum += gap;
+        squares += gap * gap;
+        n++;
+    }
+    return n > 0 && isfinite(squares) ? sqrt(fmax(0, squares - sum * sum / n) / n) : 0;
 }
 
 static double change_between(double a, double b)
@@ -109,18 +138,22 @@ static double change_between(double a, double b)
 }
 
 /* Returns 1 if an output changes, with the largest change in value, row and output of the error. */
-static int outputs_change(const trial *t, variant v)
+static int outputs_change(trial *t, variant v)
 {
     certreg_estimator *e = t->e;
     const size_t columns = e->record.columns;
     e->error.value = 0;
     for (size_t k = 0; k < columns; k++) {
-        const double threshold = min_change(t, k);
+        const double rounding = min_change(t, k),
+                     part = v.dependence == WHOLE_BATCH ? REMARK_OF_SPREAD * spread_of(t, k, v.rows)
+                                                        : 0,
+                     threshold = fmax(rounding, part);
         for (size_t i = 0; i < v.rows; i++) {
             const uint64_t sample = sample_at(t, v, i);
             if (sample >= t->rows) continue; /* a companion */
             const double change = change_between((double)e->batches.outputs[i * columns + k],
                                                  (double)t->reference[sample * columns + k]);
+            if (change > rounding && !(change > threshold)) t->remark = fmax(t->remark, change);
             if (!(change > threshold) || change <= e->error.value) continue;
             e->error.value = change;
             e->error.row = (int64_t)sample;
@@ -144,13 +177,18 @@ static const char *const remedies[] = {
         "everything else that relates rows to each other",
     [CERTREG_DEPENDENCE_COUNT] =
         "the call has fewer rows: switch off what is computed over the batch, or let the model "
-        "itself make up batches of one size"};
+        "itself make up batches of one size",
+    [WHOLE_BATCH] =
+        "the call has a whole batch: switch off what is computed over the batch, such as batch "
+        "normalisation in training mode, or use a smaller model.batch"};
 
-static certreg_status report(certreg_error *why, int32_t dependence)
+static certreg_status report(certreg_error *why, int32_t *found)
 {
     const certreg_error at = *why;
+    const int32_t dependence = *found;
     const certreg_status status = dependence == CERTREG_DEPENDENCE_CALL ? CERTREG_OK
                                                                         : CERTREG_E_MODEL_FAILED;
+    if (dependence == WHOLE_BATCH) *found = CERTREG_DEPENDENCE_OTHERS;
     if (isinf(at.value)) /* a row that the model left unwritten is NaN */
         cr_error_set(why, status, "an output turns NaN or inf (unwritten row?) if %s",
                      remedies[dependence]);
@@ -163,21 +201,39 @@ static certreg_status report(certreg_error *why, int32_t dependence)
     return why->status;
 }
 
-/* Measures how far a step of float32 changes each column. */
-static certreg_status measure_sensitivity(trial *t)
+/* Says that a whole batch changes outputs by a little more than rounding. */
+static certreg_status remark(trial *t, int32_t *found)
+{
+    certreg_error *why = &t->e->error;
+    *found = CERTREG_DEPENDENCE_OTHERS;
+    cr_error_set(why, CERTREG_OK,
+                 "an output changes by up to %.3g, which is less than 1/64 of the spread of "
+                 "outputs, if the call has %zu rows, as in a low precision; plan.audit makes "
+                 "certificates count such differences",
+                 t->remark, t->e->record.model.batch);
+    why->value = t->remark;
+    return CERTREG_OK;
+}
+
+/* Measures which changes are rounding: as small as those by moving the inputs of the reference. */
+static certreg_status measure_rounding(trial *t)
 {
     const size_t columns = t->e->record.columns, numbers = t->rows * columns;
-    const certreg_status status =
-        evaluate_variant(t, (variant){t->rows, CERTREG_DEPENDENCE_NONE, 1});
-    if (status) return status;
-    t->sensitivity = t->reference + numbers;
-    for (size_t k = 0; k < columns; k++) t->sensitivity[k] = 0;
-    for (size_t i = 0; i < numbers; i++) {
-        const float change = fabsf(t->e->batches.outputs[i] - t->reference[i]);
-        if (isfinite(change))
-            t->sensitivity[i % columns] = fmaxf(t->sensitivity[i % columns], change);
+    const variant again = {t->rows, CERTREG_DEPENDENCE_NONE, 0},
+                  moved = {t->rows, CERTREG_DEPENDENCE_NONE, 1};
+    certreg_status status = evaluate_variant(t, again);
+    t->rounding = t->reference + numbers;
+    for (size_t k = 0; k < columns; k++) t->rounding[k] = 0;
+    if (status || memcmp(t->reference, t->e->batches.outputs, numbers * sizeof *t->reference))
+        return status;
+    status = evaluate_variant(t, moved);
+    for (size_t i = 0; i < numbers && !status; i++) {
+        const float change = MOVE_EFFECTS * fabsf(t->e->batches.outputs[i] - t->reference[i]);
+        if (isfinite(change)) t->rounding[i % columns] = fmaxf(t->rounding[i % columns], change);
     }
-    return CERTREG_OK;
+    for (size_t k = 0; k < columns && !status; k++)
+        t->rounding[k] = fminf(t->rounding[k], (float)(PART_OF_SPREAD * spread_of(t, k, t->rows)));
+    return status;
 }
 
 /* Repeats a variant that seems to change outputs once the effect of rounding is known. */
@@ -185,9 +241,9 @@ static certreg_status try_variant(trial *t, variant v, int *changed)
 {
     certreg_status status = evaluate_variant(t, v);
     *changed = !status && outputs_change(t, v);
-    if (!*changed || t->sensitivity || v.dependence == CERTREG_DEPENDENCE_CALL) return status;
+    if (!*changed || t->rounding || v.dependence == CERTREG_DEPENDENCE_CALL) return status;
     *changed = 0;
-    status = measure_sensitivity(t);
+    status = measure_rounding(t);
     return status ? status : try_variant(t, v, changed);
 }
 
@@ -199,19 +255,22 @@ static certreg_status try_variants(trial *t, int32_t *found)
     const variant variants[] = {
         {n, CERTREG_DEPENDENCE_NONE, 0},  {n, CERTREG_DEPENDENCE_CALL, 0},
         {n, CERTREG_DEPENDENCE_ORDER, 0}, {n, CERTREG_DEPENDENCE_OTHERS, 0},
-        {1, CERTREG_DEPENDENCE_COUNT, 0}, {n / 2, CERTREG_DEPENDENCE_COUNT, 0}};
-    const size_t max_count = n < 4 ? 5 : 6;
+        {1, CERTREG_DEPENDENCE_COUNT, 0}, {n / 2, CERTREG_DEPENDENCE_COUNT, 0},
+        {batch, WHOLE_BATCH, 0}};
+    const size_t max_count = t->with_whole ? 7 : 6;
     const size_t count = n < 2 ? 2 : t->fixed_batch ? 4 : max_count;
     certreg_status status = t->fixed_batch ? draw(t, 2 * batch, batch, 0) : CERTREG_OK;
     for (size_t i = 0; i < count && !status && !*found; i++) {
         int changed = 0;
+        if (i == 5 && n < 4) continue; /* half of the rows are one */
         status = i ? try_variant(t, variants[i], &changed) : evaluate_variant(t, variants[i]);
         if (!i && !status)
             memcpy(t->reference, t->e->batches.outputs,
                    n * t->e->record.columns * sizeof *t->reference);
         if (changed) *found = variants[i].dependence;
     }
-    return *found ? report(&t->e->error, *found) : status;
+    if (*found) return report(&t->e->error, found);
+    return status || !(t->remark > 0) ? status : remark(t, found);
 }
 
 static certreg_status check(certreg_estimator *e, size_t rows, int32_t *found)
@@ -228,12 +287,18 @@ static certreg_status check(certreg_estimator *e, size_t rows, int32_t *found)
                                   "right after begin"
                                 : "model.eval is NULL: there is no model to check");
     trial t = {.e = e,
-               .rows = rows > 0 && rows < batch ? rows : DEFAULT_ROWS,
+               .rows = rows > 0 && rows < batch ? rows : CR_CHECK_ROWS,
                .fixed_batch = rows >= batch,
+               .with_whole = !rows && batch > CR_CHECK_ROWS,
                .reference = r->values};
     if (t.rows > batch) t.rows = batch;
     if (t.rows >= capacity) t.rows = capacity > 1 ? capacity - 1 : 1;
     status = try_variants(&t, found);
+    if (!status && r->plan.audit) {
+        const cr_noise noise = cr_estimator_check_noise(e);
+        cr_audit_keep_outputs(e, t.reference, t.rows);
+        status = cr_audit_keep_input(e, &noise);
+    }
     cr_record_clear(r);
     return status;
 }

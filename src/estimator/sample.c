@@ -198,6 +198,7 @@ static certreg_status store_input(certreg_estimator *e)
                             bytes);
     /* Noise drawn ahead reads these arrays, and the next begin overwrites them. */
     if (!status) status = ops->wait(e->backend);
+    e->batches.is_stored = !status;
     return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
 }
 
@@ -237,6 +238,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     if (stored) return stored;
     e->clock.slowest_batch = e->clock.model_seconds = 0;
     e->record.query_log = (cr_query_log){0};
+    for (size_t k = 0; k < e->record.model.outputs; k++) e->record.audited.limit[k] = INFINITY;
     e->record.first_failed = e->record.first_out_of_range = 0;
     input->is_set = 1;
     e->clock.library_seconds = cr_deadline_now(e->record.deadline) - start;
@@ -592,6 +594,7 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
 void cr_estimator_mount(certreg_estimator *e, const cr_record *r)
 {
     e->record = *r;
+    e->batches.is_stored = 0;
     if (cr_backend_is_device(e->backend)) return; /* copied there before it is drawn */
     e->batches.z = r->input.z;
     e->batches.noise_deviation = r->input.noise_deviation;
@@ -599,7 +602,8 @@ void cr_estimator_mount(certreg_estimator *e, const cr_record *r)
 
 certreg_status cr_estimator_draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    const certreg_status status = cr_backend_is_device(e->backend) ? store_input(e) : CERTREG_OK;
+    const int is_missing = cr_backend_is_device(e->backend) && !e->batches.is_stored;
+    const certreg_status status = is_missing ? store_input(e) : CERTREG_OK;
     e->record.pilot_is_frozen = 1;
     return status ? status : draw(e, first, count, x);
 }
@@ -609,10 +613,10 @@ float *cr_estimator_rows(certreg_estimator *e)
     return e->batches.x[e->batches.current];
 }
 
-certreg_status cr_estimator_call(certreg_estimator *e, size_t used, const certreg_queue_row *row,
-                                 const float **y)
+certreg_status cr_estimator_call(certreg_estimator *e, size_t used, size_t rows,
+                                 const certreg_queue_row *row, const float **y)
 {
-    const certreg_batch b = {.rows = e->record.model.batch, .used_count = used, .row = row};
+    const certreg_batch b = {.rows = rows, .used_count = used, .row = row};
     const certreg_status status = cr_estimator_clear_outputs(e);
     *y = e->batches.outputs;
     return status ? status : cr_estimator_evaluate(e, b);

@@ -209,6 +209,8 @@ void cr_set_begin(certreg_queue *q, cr_slot *slot)
     s->failed = s->given.count + 1;
     s->unproved = s->unestimated = members;
     s->is_predicted = 0;
+    s->audited = UINT64_MAX;
+    s->change = s->band = 0;
     s->broken = CERTREG_OK;
     slot->goal = e->pilot ? e->pilot : 1;
     cr_set_advance(q, slot);
@@ -371,7 +373,10 @@ static void join(certreg_queue *q, cr_entry *e, int stop)
                              .alpha = g.alpha,
                              .digest = g.digest,
                              .samples = is_early ? e->rows : samples_of(s),
-                             .stop = stop};
+                             .stop = stop,
+                             .audited = s->audited,
+                             .change = s->change,
+                             .band = s->band};
         cr_certificate_join(q->w.record, &j, e->certificates + k);
     }
     cr_error_clear(q->w.why);
@@ -477,6 +482,9 @@ static int take_proof(certreg_queue *q, cr_slot *slot)
         const double radius = q->answers[k].radius, margin = slot->node.margin,
                      left = margin > 0 ? nextafter(radius - margin, -INFINITY) : radius;
         const int proved = s->target > 0 ? radius >= q->target.radius : left > 0;
+        s->audited = q->answers[k].audited < s->audited ? q->answers[k].audited : s->audited;
+        s->change = fmax(s->change, q->answers[k].audit_change);
+        s->band = fmax(s->band, q->answers[k].audit_band);
         if (number == s->given.watch && !depth) s->watched[k] = fmax(left, 0);
         if (!proved && !(s->target > 0) && number < s->out[k]) s->out[k] = number;
         if (complete && (proved || !(s->target > 0)))
@@ -596,15 +604,13 @@ static size_t count_missing(cr_view *v, size_t goal)
     return missing;
 }
 
-/* Takes the answers about an input without alternatives. */
-static void take_answers(certreg_queue *q, cr_slot *slot, certreg_status status)
+void cr_queue_keep_answers(certreg_queue *q, const cr_slot *slot, certreg_status status)
 {
     cr_entry *e = slot->entry;
     memcpy(e->certificates, q->answers, e->count * sizeof *q->answers);
     e->error = *q->w.why;
     e->error.status = status;
     e->pilot = q->w.record->pilot;
-    cr_queue_decide(q, e);
 }
 
 /* An alternative is not evaluated before the prediction is known. Without a target, or if it is
@@ -648,7 +654,9 @@ static int evaluate(certreg_queue *q, cr_slot *slot, certreg_status sampled, cer
         return 0;
     }
     slot->missing = count_missing(q->w.record, slot->goal);
+    slot->is_audited &= !slot->goal;
     if (in_set && slot->goal) look(q, slot);
+    if (!slot->goal && q->home.plan.audit) cr_certify_note_claims(&q->w, &call, q->answers);
     return !slot->goal;
 }
 
@@ -656,9 +664,12 @@ void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
 {
     certreg_status status;
     while (evaluate(q, slot, sampled, &status)) {
+        const int in_set = slot->entry->set.given.count > 0;
+        if (!in_set) cr_queue_keep_answers(q, slot, status);
+        if (!sampled && cr_queue_audit_wait(q, slot)) return;
         if (!status || !sampled) cr_queue_keep_record(q, slot);
-        if (!slot->entry->set.given.count) {
-            take_answers(q, slot, status);
+        if (!in_set) {
+            cr_queue_decide(q, slot->entry);
             return;
         }
         if (!take(q, slot, status)) return;

@@ -63,6 +63,7 @@ static void lay_out(certreg_queue *q, const cr_record *like, cr_arena *host, cr_
     q->answers = cr_arena_alloc(host, p->questions, sizeof *q->answers);
     q->changed = cr_arena_alloc(host, p->sets ? like->model.inputs : 0, sizeof *q->changed);
     lay_out_calls(host, device, q, like);
+    q->picks = cr_arena_alloc(host, cr_audit_room(&like->plan, p->capacity), sizeof *q->picks);
     if (p->keep) q->exported = cr_arena_alloc(host, q->export_bytes, 1);
     for (size_t i = 0; i < p->capacity; i++) {
         cr_record record;
@@ -101,9 +102,10 @@ static certreg_status read_plan(const certreg_queue_plan *given, const certreg_p
         return cr_error_set(why, CERTREG_E_INVALID,
                             "plan.capacity is 0; give the inputs that may "
                             "be open at a time");
-    if (out->flags & ~(uint32_t)CERTREG_QUEUE_SPLIT)
+    if (out->flags & ~(uint32_t)(CERTREG_QUEUE_SPLIT | CERTREG_QUEUE_KEEP_PICKS))
         return cr_error_set(why, CERTREG_E_INVALID,
-                            "plan.flags of the queue is 0x%x; give CERTREG_QUEUE_SPLIT or 0",
+                            "plan.flags of the queue is 0x%x; give CERTREG_QUEUE_SPLIT, "
+                            "CERTREG_QUEUE_KEEP_PICKS or 0",
                             out->flags);
     if (sampling.progress || sampling.flags & refused)
         return cr_error_set(why, CERTREG_E_INVALID,
@@ -169,6 +171,7 @@ static void init(certreg_queue *q, const request *r, cr_arena *host, cr_arena *d
     cr_record *own = q->w.record;
     q->export_bytes = cr_record_export_bytes(own);
     lay_out(q, own, host, device);
+    cr_audit_set_room(q->w.estimator, q->picks, cr_audit_room(&own->plan, r->plan.capacity));
     q->calls[0].x = cr_estimator_rows(q->w.estimator);
     q->home = *own;
     for (size_t i = 0; i < r->plan.capacity; i++) cr_record_clear(&q->slots[i].record);

@@ -5,6 +5,7 @@
 #include "base/handle.h"
 #include "base/struct_sizes.h"
 #include "conditions/conditions.h"
+#include <math.h>
 #include <string.h>
 
 /* ======== Entering and leaving. */
@@ -99,11 +100,15 @@ static certreg_status check_entry(const certreg_queue *q, const cr_entry *e)
 static certreg_status read_input(certreg_queue *q, const certreg_queue_input *in, cr_entry *e)
 {
     certreg_error *why = q->w.why;
-    if (in->reserved || !(in->seconds >= 0))
+    if (!(in->seconds >= 0))
+        return cr_error_set(why, CERTREG_E_INVALID, "input.seconds is %g; it must be 0 or above",
+                            in->seconds);
+    if (in->asks_again &&
+        (in->asks_again != 1 || !in->record || in->alternatives || !q->home.plan.audit))
         return cr_error_set(why, CERTREG_E_INVALID,
-                            "input.reserved is %d and input.seconds %g; they must be 0, and 0 or "
-                            "above",
-                            (int)in->reserved, in->seconds);
+                            "input.asks_again is %d; it is 0, or 1 with a record, without "
+                            "alternatives, and with plan.audit",
+                            (int)in->asks_again);
     if (!in->count || in->count > q->plan.questions)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "input.count is %zu; the queue is made for 1 to %zu questions",
@@ -117,6 +122,7 @@ static certreg_status read_input(certreg_queue *q, const certreg_queue_input *in
                             "input.record and input.alternatives are set: alternatives.write names "
                             "the records of all of them");
     e->tag = in->tag;
+    e->asks_again = in->asks_again;
     e->noise_id = in->noise_id;
     e->level = in->level;
     e->sigma = in->sigma;
@@ -151,6 +157,26 @@ static void fill_sets(certreg_queue *q)
     }
 }
 
+/* Lets the samples of an earlier run wait for the audit, which judges them by these tolerances. */
+static void wait_for_audit(certreg_queue *q, cr_slot *slot)
+{
+    cr_entry *e = slot->entry;
+    cr_audited *audited = &q->w.record->audited;
+    e->certificates->struct_size = sizeof *e->certificates;
+    cr_certificate_write_empty(q->w.record, CERTREG_OK, CERTREG_STOP_ALL, e->count,
+                               e->certificates);
+    for (size_t k = 0; k < e->count; k++) {
+        cr_question asked = {.first_output = 0};
+        if (cr_question_parse(e->questions, k, 1, &asked.given, q->w.why) ||
+            cr_question_validate(q->w.record, &asked, q->w.why))
+            continue;
+        for (size_t i = asked.first_output; i < asked.end_output; i++)
+            audited->limit[i] = fmin(audited->limit[i], asked.given.tolerance);
+    }
+    cr_error_clear(&e->error);
+    slot->waits = CR_WAITS;
+}
+
 /* Opens an entry that has been read. */
 static certreg_status open_entry(certreg_queue *q, cr_slot *slot, cr_entry *e,
                                  const certreg_queue_input *in)
@@ -162,7 +188,8 @@ static certreg_status open_entry(certreg_queue *q, cr_slot *slot, cr_entry *e,
     if (!status) status = cr_queue_open(q, slot, e, &itself, in->z);
     if (status) return status;
     e->is_open = 1;
-    if (e->set.given.count) cr_set_begin(q, slot);
+    if (e->asks_again) wait_for_audit(q, slot);
+    else if (e->set.given.count) cr_set_begin(q, slot);
     else cr_queue_step(q, slot, CERTREG_OK);
     cr_error_clear(q->w.why); /* of an input that has failed; its result has it */
     return CERTREG_OK;
@@ -265,6 +292,8 @@ static certreg_status draw_call(certreg_queue *q, cr_queue_call *c)
         if (slot->is_alone && c->used) break;
     }
     if (!status && c->used) status = fill_rest(q, c);
+    c->rows = batch;
+    c->audit = 0;
     c->begun = cr_deadline_now(q->home.deadline);
     return status;
 }
@@ -304,6 +333,11 @@ static void record_rows(certreg_queue *q, const cr_queue_call *c, size_t at, siz
 
 static void record_call(certreg_queue *q, const cr_queue_call *c, const float *y)
 {
+    if (c->audit) {
+        const certreg_status status = cr_queue_audit_take(q, c, y);
+        if (status) fail_open(q, status);
+        return;
+    }
     for (size_t at = 0, end; at < c->used; at = end) {
         for (end = at + 1; end < c->used && c->origin[end].use == c->origin[at].use;) end++;
         record_rows(q, c, at, end, y);
@@ -313,6 +347,16 @@ static void record_call(certreg_queue *q, const cr_queue_call *c, const float *y
 /* The inputs of a call that failed fail; once each, with their first row. */
 static void fail_call(certreg_queue *q, const cr_queue_call *c, int32_t code)
 {
+    if (c->audit) {
+        cr_error_set(q->w.why, CERTREG_E_MODEL_FAILED,
+                     "the model returned %d when it was asked again for %zu samples, in fewer rows "
+                     "than before: see what it means by that",
+                     code, c->used);
+        q->w.why->code = code;
+        if (q->audit && c->audit == q->audits) fail_open(q, CERTREG_E_MODEL_FAILED);
+        cr_queue_audit_abort(q);
+        return;
+    }
     for (size_t i = 0; i < c->used; i++) {
         cr_slot *slot = c->origin[i].slot;
         if (slot->use != c->origin[i].use) continue;
@@ -411,8 +455,11 @@ static certreg_status next(certreg_queue *q, size_t least, certreg_queue_call *o
     out->state = is_out           ? CERTREG_CALL_WAIT
                  : any_decided(q) ? CERTREG_CALL_TAKE
                                   : CERTREG_CALL_IDLE;
-    if (!c || (is_out && least && rows_waiting(q) < least)) return CERTREG_OK;
-    const certreg_status status = draw_call(q, c);
+    const size_t waiting = rows_waiting(q);
+    const int audits = cr_queue_audit_is_due(q, waiting);
+    if (!c || (is_out && (audits || (least && waiting < least)))) return CERTREG_OK;
+    const certreg_status status = audits ? cr_queue_audit_draw(q, c) : draw_call(q, c);
+    if (audits && !status && !c->used) return next(q, least, out); /* it had nothing to ask */
     if (status) fail_open(q, status);
     if (status || !c->used) return status;
     certreg_backend *backend = q->w.replay->backend;
@@ -422,7 +469,7 @@ static certreg_status next(certreg_queue *q, size_t least, certreg_queue_call *o
     *out = (certreg_queue_call){.struct_size = sizeof *out,
                                 .state = CERTREG_CALL_ROWS,
                                 .ticket = ticket,
-                                .rows = q->home.model.batch,
+                                .rows = c->rows,
                                 .used = c->used,
                                 .x = c->x,
                                 .row = c->row,
@@ -470,10 +517,11 @@ static int split(cr_queue_call *c)
 static certreg_status call_model(certreg_queue *q, cr_queue_call *c)
 {
     const float *y;
-    const certreg_status status = cr_estimator_call(q->w.estimator, c->used, c->row, &y);
+    const certreg_status status = cr_estimator_call(q->w.estimator, c->used, c->rows, c->row, &y);
     cr_queue_learn(&q->slowest_call, cr_deadline_now(q->home.deadline) - c->begun);
     if (status == CERTREG_E_MODEL_FAILED && q->w.why->code) {
-        if (!(q->plan.flags & CERTREG_QUEUE_SPLIT) || !split(c)) fail_call(q, c, q->w.why->code);
+        if (c->audit || !(q->plan.flags & CERTREG_QUEUE_SPLIT) || !split(c))
+            fail_call(q, c, q->w.why->code);
         return CERTREG_OK;
     }
     if (status) fail_open(q, status);
@@ -493,8 +541,10 @@ static certreg_status run(certreg_queue *q)
     for (;;) {
         advance(q);
         if (any_decided(q)) return CERTREG_OK;
-        certreg_status status = draw_call(q, c);
+        const int audits = cr_queue_audit_is_due(q, rows_waiting(q));
+        certreg_status status = audits ? cr_queue_audit_draw(q, c) : draw_call(q, c);
         if (status) fail_open(q, status);
+        else if (!c->used && audits) continue; /* the audit had nothing to ask */
         else if (!c->used) return CERTREG_OK;
         else status = call_model(q, c);
         if (status) return status;

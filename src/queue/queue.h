@@ -35,13 +35,15 @@ typedef struct cr_set {
     double *watched;            /* questions: the radius of given.watch */
     double *least;              /* questions: the least radius that a margin leaves */
     uint32_t *limiting;         /* questions: the alternative with it */
+    uint64_t audited;           /* the least number of outputs that were asked again */
+    double change, band;        /* the largest of all records */
     uint32_t *out; /* questions: the first alternative that is not proved; count + 1: none */
     certreg_certificate *own, *tightest; /* questions: of the input; of `limiting` */
 } cr_set;
 
 /* ---- an open input */
 typedef struct cr_entry {
-    int is_open;
+    int is_open, asks_again;
     uint64_t decided;                      /* its place among the results; 0: not decided */
     uint64_t tag, noise_id, level, digest; /* the digest of its z and scale */
     double sigma, at_radius;
@@ -67,7 +69,11 @@ typedef struct cr_slot {
     size_t goal, next;        /* samples until the next step; the first that is not drawn */
     size_t missing;           /* samples below the goal that are not recorded */
     int is_alone;             /* its next call has no other rows */
+    int waits;                /* for the audit: CR_WAITS_..., 0: it does not */
+    int is_audited;           /* the samples up to its goal */
 } cr_slot;
+
+enum { CR_WAITS = 1, CR_WAITS_IN_AUDIT };
 
 typedef struct cr_origin { /* of a row */
     cr_slot *slot;
@@ -82,8 +88,9 @@ typedef struct cr_queue_call {
     _Atomic int32_t state;
     _Atomic uint64_t ticket; /* the number of the call * CR_MAX_CALLS + its index; 0: given */
     int32_t failed;          /* error.code; 0: it has outputs */
-    size_t used;
-    double begun; /* by the clock of the record */
+    size_t used, rows;
+    uint64_t audit; /* the number of the audit that asks for it; 0: none */
+    double begun;   /* by the clock of the record */
     float *x, *y;
     certreg_queue_row *row;
     cr_origin *origin;
@@ -107,6 +114,9 @@ struct certreg_queue {
     float *changed;          /* inputs: an alternative */
     unsigned char *exported; /* of plan.keep */
     size_t export_bytes;
+    enum { CR_NO_AUDIT, CR_AUDIT_OF_CHECK, CR_AUDIT_OF_PICKS } audit;
+    cr_audit_pick *picks;
+    uint64_t audits, check_tag;
     uint64_t uses, decisions, call_numbers;
     double slowest_call, slowest_answer; /* seconds; 0: unknown */
 };
@@ -138,7 +148,22 @@ static inline void cr_queue_learn(double *slowest, double seconds)
     *slowest = seconds > *slowest ? seconds : *slowest + (seconds - *slowest) / 16;
 }
 
+/* ---- audit.c: samples of records that are complete are asked again */
+/* Returns 1 if the next call is one of the audit, or of the check before the first call. No such
+ * call begins while others are out. */
+int cr_queue_audit_is_due(certreg_queue *, size_t rows_waiting);
+/* Draws the next call of the audit. `used` 0: it has ended without one. */
+certreg_status cr_queue_audit_draw(certreg_queue *, cr_queue_call *);
+/* Takes the outputs of a call of the audit. MODEL_FAILED if the premise is refused. */
+certreg_status cr_queue_audit_take(certreg_queue *, const cr_queue_call *, const float *y);
+/* Ends the audit before its verdict: a later one begins anew. */
+void cr_queue_audit_abort(certreg_queue *);
+/* Lets a slot with answers wait for the audit. Returns 0 if it need not. */
+int cr_queue_audit_wait(certreg_queue *, cr_slot *);
+
 /* ---- alternatives.c: a step of one record, and the nodes of an input with alternatives */
+/* Keeps the answers about an input without alternatives. */
+void cr_queue_keep_answers(certreg_queue *, const cr_slot *, certreg_status);
 /* Evaluates a slot whose samples are complete up to its goal, or whose sampling has ended with
  * `sampled`. */
 void cr_queue_step(certreg_queue *, cr_slot *, certreg_status sampled);

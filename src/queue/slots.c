@@ -60,6 +60,7 @@ certreg_status cr_queue_open(certreg_queue *q, cr_slot *slot, cr_entry *e,
     slot->node.record = NULL;
     slot->use = ++q->uses;
     slot->goal = slot->next = slot->missing = 0;
+    slot->waits = slot->is_audited = 0;
     q->open[q->open_count++] = slot;
     return CERTREG_OK;
 }
@@ -67,6 +68,7 @@ certreg_status cr_queue_open(certreg_queue *q, cr_slot *slot, cr_entry *e,
 void cr_queue_close(certreg_queue *q, cr_slot *slot)
 {
     size_t i = 0;
+    if (q->audit && slot->waits == CR_WAITS_IN_AUDIT) cr_queue_audit_abort(q);
     while (q->open[i] != slot) i++;
     for (q->open_count--; i < q->open_count; i++) q->open[i] = q->open[i + 1];
     slot->entry = NULL;
@@ -113,6 +115,7 @@ void cr_queue_keep_record(certreg_queue *q, const cr_slot *slot)
                                   .path = slot->node.path,
                                   .tag = slot->entry->tag,
                                   .sample = q->w.record->sample_count};
+    if (q->plan.flags & CERTREG_QUEUE_KEEP_PICKS) cr_audit_keep_picks(q->w.record);
     if (cr_record_export(q->w.record, q->exported, &bytes, q->w.why)) return;
     cr_estimator_begin_callback(q->w.estimator);
     const int cancels = q->plan.keep(q->plan.keep_user, &of, q->exported, bytes);

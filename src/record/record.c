@@ -239,6 +239,8 @@ void cr_record_clear(cr_record *r)
 {
     erase_from(r, 0);
     r->sample_count = 0;
+    r->audited.outputs = r->audited.samples = 0;
+    for (size_t k = 0; k < r->model.outputs; k++) r->audited.change[k] = 0;
 }
 
 void cr_record_truncate(cr_record *r, size_t count)
@@ -246,6 +248,12 @@ void cr_record_truncate(cr_record *r, size_t count)
     for (size_t i = count; i < r->plan.max_samples; i++)
         r->sample_count -= (size_t)cr_view_has(r, i);
     erase_from(r, count);
+}
+
+void cr_record_erase(cr_record *r, uint64_t sample)
+{
+    r->sample_count -= (size_t)cr_view_has(r, sample);
+    r->values[sample * r->model.outputs] = cr_float_of_bits(CR_MISSING_NAN_BITS);
 }
 
 void cr_record_set_pilot(cr_record *r, size_t pilot)
@@ -317,6 +325,25 @@ static float recorded_value(cr_view *v, size_t k, const float *y, fault *f)
 static size_t columns_of(cr_view *v, size_t k)
 {
     return v->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
+}
+
+void cr_view_read_outputs(cr_view *v, const float *y, float *out)
+{
+    for (size_t k = 0; k < v->model.outputs; y += columns_of(v, k++)) {
+        fault f = {.status = CERTREG_OK};
+        out[k] = recorded_value(v, k, y, &f);
+        if (f.status == CERTREG_E_NOT_FINITE) out[k] = NAN;
+    }
+}
+
+double cr_view_change(cr_view *v, size_t output, float a, float b)
+{
+    const double gap = (double)a - (double)b;
+    if (a == b || (isnan(a) && isnan(b))) return 0;
+    if (!isfinite(gap)) return INFINITY;
+    return v->model.kind[output] == CERTREG_OUTPUT_REAL
+               ? fabs(gap)
+               : fabs(remainder(gap, v->model.hi[output] - v->model.lo[output]));
 }
 
 static certreg_status report_fault(cr_view *v, const fault *f, uint64_t sample, int64_t row,

@@ -33,6 +33,14 @@ typedef struct cr_query_log { /* the first evaluation of the record (cr_query_lo
     uint64_t looks_digest; /* digest of a caller's looks that were fixed by then; 0: none */
 } cr_query_log;
 
+typedef struct cr_audited { /* samples that were asked again (theory 15) */
+    uint64_t outputs;       /* asked again, of all records of the audit; 0: none */
+    uint64_t samples;       /* in the record at that time */
+    double *change;         /* outputs: the largest difference of each */
+    double *limit;          /* outputs: the least tolerance that was judged; INFINITY: no claim */
+    int is_relative;        /* 1: differences count in proportion to these */
+} cr_audited;
+
 typedef struct cr_record {
     certreg_model model; /* defaults resolved; its arrays are the estimator's own */
     certreg_plan plan;   /* defaults resolved, except the pilot's */
@@ -45,7 +53,8 @@ typedef struct cr_record {
     cr_query_log query_log;
     uint64_t first_failed; /* 1 + the index of the first sample that was not finite; 0: none */
     uint64_t first_out_of_range; /* 1 + its index; 0: all outputs are in their declared ranges */
-    cr_deadline *deadline;       /* passes over the outputs end when it has expired */
+    cr_audited audited;
+    cr_deadline *deadline; /* passes over the outputs end when it has expired */
 } cr_record;
 
 typedef const cr_record cr_view;
@@ -62,6 +71,11 @@ certreg_status cr_view_require_in_range(cr_view *, certreg_error *why);
 certreg_status cr_view_require_certifying(cr_view *, certreg_error *why);
 /* Returns 1 if the record has this sample, else 0. */
 int cr_view_has(cr_view *, uint64_t sample);
+/* Writes the values that a row of the model's outputs would have in the record. */
+void cr_view_read_outputs(cr_view *, const float *y, float *out);
+/* Returns the distance of two recorded values of an output: an arc for angles, infinite if one of
+ * them failed. */
+double cr_view_change(cr_view *, size_t output, float a, float b);
 /* Samples first .. first+count-1 of one output, or of all, as values of a score about a center.
  * Passes over them end when the deadline has expired. */
 cr_samples cr_view_samples(cr_view *, const cr_score *, int32_t output, size_t first, size_t count,
@@ -127,6 +141,8 @@ certreg_status cr_query_log_merge(cr_record *, const cr_query_log *, int write, 
 void cr_record_clear(cr_record *);
 /* Removes the samples from number `count` on. */
 void cr_record_truncate(cr_record *, size_t count);
+/* Removes one sample. */
+void cr_record_erase(cr_record *, uint64_t sample);
 /* Sets the pilot unless it is fixed: the plan's, or else one that suits this number of samples. */
 void cr_record_choose_pilot(cr_record *, size_t samples);
 /* With a pilot, the first sample is the input without noise. */

@@ -11,7 +11,7 @@
 enum { VERSION, SEED, NOISE_ID, LEVEL, SIGMA, INPUTS, OUTPUTS, IDENTITY, PILOT, QUERY_LOG };
 enum { RANGES = QUERY_LOG + 5, WORDS };
 enum { HEADER = 8 + 8 * WORDS };
-static const uint64_t format_version = 2, pilot_not_frozen = UINT64_MAX;
+static const uint64_t plain_format = 2, audited_format = 3, pilot_not_frozen = UINT64_MAX;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
 static const char *const word_name[PILOT] = {
     "format version",
@@ -38,7 +38,7 @@ static void header_words(cr_view *v, uint64_t w[WORDS])
     const cr_noise *noise = &v->input.noise;
     const uint64_t log_words[] = {log->first_samples, log->planned_samples, log->max_samples,
                                   log->batch, log->looks_digest};
-    w[VERSION] = format_version;
+    w[VERSION] = v->audited.outputs ? audited_format : plain_format;
     w[SEED] = noise->seed;
     w[NOISE_ID] = noise->noise_id;
     w[LEVEL] = noise->level;
@@ -93,7 +93,37 @@ static unsigned char *put_range(cr_view *v, unsigned char *at, size_t first, siz
 size_t cr_record_export_bytes(cr_view *v)
 {
     const size_t n = v->plan.max_samples, gaps = n / 2 + 1;
-    return HEADER + 8 + 24 * gaps + 4 * cr_arena_product(n, v->model.outputs);
+    return HEADER + 24 + 8 * v->model.outputs + 24 * gaps +
+           4 * cr_arena_product(n, v->model.outputs);
+}
+
+/* ---- the audit: the outputs that were asked again, the samples in the record by then, and the
+ * largest difference of each output */
+static size_t audit_bytes(cr_view *v, uint64_t format)
+{
+    return format == audited_format ? 16 + 8 * v->model.outputs : 0;
+}
+
+static void put_audit(cr_view *v, unsigned char *at)
+{
+    cr_put64(at, v->audited.outputs);
+    cr_put64(at + 8, v->audited.samples);
+    for (size_t k = 0; k < v->model.outputs; k++)
+        cr_put64(at + 16 + 8 * k, cr_bits_of_double(v->audited.change[k]));
+}
+
+/* Shares of picks are alike, so that the larger number of them holds for both records; samples that
+ * they share count once. A model that is at hand is asked again for all of them. */
+static void merge_audit(cr_record *record, const unsigned char *at, int is_disjoint)
+{
+    cr_audited *own = &record->audited;
+    const uint64_t outputs = cr_get64(at), samples = cr_get64(at + 8);
+    if (outputs > own->outputs) own->outputs = outputs;
+    if (is_disjoint) own->samples += samples;
+    else if (samples > own->samples) own->samples = samples;
+    if (record->model.eval) own->samples = 0;
+    for (size_t k = 0; k < record->model.outputs; k++)
+        own->change[k] = fmax(own->change[k], cr_double_of_bits(cr_get64(at + 16 + 8 * k)));
 }
 
 certreg_status cr_record_export(cr_view *v, void *buffer, size_t *bytes, certreg_error *why)
@@ -104,7 +134,7 @@ certreg_status cr_record_export(cr_view *v, void *buffer, size_t *bytes, certreg
     if (cr_view_require_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
     uint64_t w[WORDS];
     header_words(v, w);
-    size_t required_bytes = HEADER + 8, count;
+    size_t required_bytes = HEADER + 8 + audit_bytes(v, w[VERSION]), count;
     for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count)) {
         required_bytes += range_bytes(v, count);
         w[RANGES]++;
@@ -122,14 +152,17 @@ certreg_status cr_record_export(cr_view *v, void *buffer, size_t *bytes, certreg
     out += HEADER;
     for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count))
         out = put_range(v, out, at, count);
+    if (w[VERSION] == audited_format) put_audit(v, out);
+    out += audit_bytes(v, w[VERSION]);
     cr_put64(out, cr_hash_end(cr_hash(CR_HASH_START, buffer, required_bytes - 8)));
     return CERTREG_OK;
 }
 
 /* ---- import */
 typedef struct reader {
-    const unsigned char *at, *end;
-    uint64_t ranges, next; /* ranges ascend: no sample before `next` may follow */
+    const unsigned char *at, *end; /* of the ranges */
+    int is_audited;                /* what the audit found is behind them */
+    uint64_t ranges, next;         /* ranges ascend: no sample before `next` may follow */
     uint64_t pilot;
     cr_query_log query_log;
 } reader;
@@ -150,18 +183,27 @@ static certreg_status read_header(cr_view *v, const void *buffer, size_t bytes, 
             why, CERTREG_E_CORRUPT,
             "the record is damaged or cut off: its checksum does not fit its %zu bytes", bytes);
     uint64_t expected[WORDS];
+    const uint64_t format = word_at(in, VERSION);
     header_words(v, expected);
-    if (word_at(in, VERSION) != expected[VERSION])
+    if (format != plain_format && format != audited_format)
         return cr_error_set(why, CERTREG_E_VERSION,
-                            "the record has format %llu; this version reads %llu: sample it again",
-                            (unsigned long long)word_at(in, VERSION),
-                            (unsigned long long)expected[VERSION]);
+                            "the record has format %llu; this version reads %llu and %llu: sample "
+                            "it again",
+                            (unsigned long long)format, (unsigned long long)plain_format,
+                            (unsigned long long)audited_format);
     for (int i = VERSION + 1; i < PILOT; i++)
         if (word_at(in, i) != expected[i])
             return cr_error_set(why, CERTREG_E_MISMATCH, "the record was made with a different %s",
                                 word_name[i]);
+    if (bytes < HEADER + 8 + audit_bytes(v, format))
+        return refuse_damaged(why, "it ends within its audit");
+    const unsigned char *change = in + bytes - 8 - 8 * v->model.outputs;
+    for (size_t k = 0; format == audited_format && k < v->model.outputs; k++)
+        if (!(cr_double_of_bits(cr_get64(change + 8 * k)) >= 0))
+            return refuse_damaged(why, "a difference of its audit is no distance");
     *r = (reader){.at = in + HEADER,
-                  .end = in + bytes - 8,
+                  .end = in + bytes - 8 - audit_bytes(v, format),
+                  .is_audited = format == audited_format,
                   .ranges = word_at(in, RANGES),
                   .pilot = word_at(in, PILOT),
                   .query_log = query_log_of(in)};
@@ -293,6 +335,8 @@ certreg_status cr_record_import(cr_record *record, const void *buffer, size_t by
     if (!status) status = read_header(record, buffer, bytes, &r, why);
     if (status) return status;
     const reader start = r;
+    const size_t before = record->sample_count;
+    size_t imported = 0;
     for (int write = 0; write < 2; write++) { /* all or nothing: the first pass only checks */
         r = start;
         for (uint64_t k = 0; k < r.ranges; k++) {
@@ -300,11 +344,14 @@ certreg_status cr_record_import(cr_record *record, const void *buffer, size_t by
             size_t count = 0;
             if ((status = check_range(record, &r, &first, &count, why))) return status;
             if (write) store_range(record, r.at + 16, first, count);
+            imported += write ? count : 0;
             r.at += range_bytes(record, count);
         }
         if (r.at != r.end) return refuse_damaged(why, "it has bytes beyond its last range");
         if ((status = merge_pilot(record, &r, write, why))) return status;
         if ((status = cr_query_log_merge(record, &r.query_log, write, why))) return status;
+        if (write && r.is_audited)
+            merge_audit(record, r.end, record->sample_count - before == imported);
     }
     return CERTREG_OK;
 }

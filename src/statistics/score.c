@@ -23,11 +23,20 @@ static double linear_value(const cr_score *s, double y)
     return u + s->side * ((y - restored) - (s->prediction - (restored - gap)));
 }
 
-/* Compares with the end of the interval, as the certificate states it. */
+/* Return the ends of the interval, as the certificate states them, moved inwards by the band. */
+static double lower_end(const cr_score *s)
+{
+    return s->prediction - s->tolerance + s->band;
+}
+
+static double upper_end(const cr_score *s)
+{
+    return s->prediction + s->tolerance - s->band;
+}
+
 static double sign_on_line(const cr_score *s, double y)
 {
-    const int above = s->side > 0 ? y > s->prediction - s->tolerance
-                                  : y < s->prediction + s->tolerance;
+    const int above = s->side > 0 ? y > lower_end(s) : y < upper_end(s);
     return above ? 1 : -1;
 }
 
@@ -35,7 +44,7 @@ static double sign_on_line(const cr_score *s, double y)
  * that is so near to an end that it may lie beyond it counts as the least value. */
 static double end_margin(const cr_score *s)
 {
-    return s->rounding + DBL_EPSILON * s->period;
+    return s->rounding + DBL_EPSILON * s->period + s->band;
 }
 
 /* Returns the least sine of all angles within the rounding of t + tolerance. */
@@ -66,10 +75,9 @@ static double circular_value(const cr_score *s, double t)
  * it. */
 static double value_within(const cr_score *s, double y)
 {
-    const int is_within =
-        s->period > 0
-            ? fabs(cr_location_wrap(y, s->prediction, s->period)) < s->tolerance - end_margin(s)
-            : y > s->prediction - s->tolerance && y < s->prediction + s->tolerance;
+    const int is_within = s->period > 0 ? fabs(cr_location_wrap(y, s->prediction, s->period)) <
+                                              s->tolerance - end_margin(s)
+                                        : y > lower_end(s) && y < upper_end(s);
     return is_within ? 1 : -1;
 }
 
@@ -82,7 +90,7 @@ static double value_within_ball(const cr_score *s, const float *y)
         const double gap = (double)y[k] - s->center[k];
         sum += gap * gap;
     }
-    return sqrt(sum) * (1 + (outputs + 4) * DBL_EPSILON) <= s->tolerance ? 1 : -1;
+    return sqrt(sum) * (1 + (outputs + 4) * DBL_EPSILON) <= s->tolerance - s->band ? 1 : -1;
 }
 
 /* ---- along a direction */
@@ -116,7 +124,7 @@ static double projected_value(const cr_score *s, const float *y)
     double size;
     const double t = (s->side < 0 ? -1 : 1) * project(s, y, &size);
     switch (s->kind) {
-    case CR_SCORE_SIGN: return t > relative_rounding * size - s->tolerance ? 1 : -1;
+    case CR_SCORE_SIGN: return t > relative_rounding * size - s->tolerance + s->band ? 1 : -1;
     case CR_SCORE_LINEAR: return t + s->tolerance;
     case CR_SCORE_OUTPUT: return t;
     case CR_SCORE_HUBER: /* these are never along a direction */

@@ -34,7 +34,8 @@ typedef struct cr_score {
     enum cr_score_kind kind;
     int32_t side; /* +1 is u_+, -1 is u_- */
     double prediction, tolerance, width, period, branch_cut, arc;
-    double rounding;             /* of recorded angles, at most; 0 without a period */
+    double rounding; /* of recorded angles, at most; 0 without a period */
+    double band;     /* outputs within it of out count as out (theory 15); two-valued scores only */
     double required_probability; /* ARC: the probability of 1 that keeps the circular mean near */
     const double *center;        /* BALL and directions: one number for each output; NULL: 0 */
     size_t outputs;              /* BALL and directions: their number; 0: one output */
