@@ -77,10 +77,12 @@ CERTREG_API certreg_status certreg_estimator_record(
  *  tolerances of the certificates with a claim; before the first one, by the spread of
  *  the outputs.
  *  @param x     receives rows, on the backend's device if it has one: room for
- *               model.batch rows
+ *               model.batch rows. NULL: the whole audit calls model.eval, as for a
+ * record that was sampled for an estimate or an interval
  *  @param rows  receives their number; 0: the audit has ended, or has nothing to ask
- *  @return CERTREG_OK; CERTREG_E_INVALID (x is NULL, or plan.audit is 0);
- *          CERTREG_E_WRONG_STATE (before begin)  @par Source theory 15  @since 0.3 */
+ *  @return CERTREG_OK; CERTREG_E_INVALID (x and model.eval are NULL, or plan.audit is
+ *          0); CERTREG_E_WRONG_STATE (before begin); CERTREG_E_MODEL_FAILED, as
+ *          certreg_audit_give  @par Source theory 15  @since 0.3 */
 CERTREG_API certreg_status
 certreg_audit_next(certreg_estimator *, float *x, size_t *rows);
 

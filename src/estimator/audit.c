@@ -519,18 +519,27 @@ static int is_auditing(const certreg_estimator *e)
            a->level == b->level && e->audit.own_samples == e->record.sample_count;
 }
 
+/* No later call answers from a record that was refused. */
+static certreg_status void_if_refused(certreg_estimator *e, certreg_status status)
+{
+    if (status) e->record.input.is_set = 0;
+    return status;
+}
+
 static certreg_status next_call(certreg_estimator *e, float *x, size_t *rows)
 {
     size_t used, drawn;
     cr_record *r = &e->record;
     certreg_status status = cr_view_require_input(r, &e->error);
     if (status) return status;
-    if (!x || !r->plan.audit)
+    if ((!x && !r->model.eval) || !r->plan.audit)
         return cr_error_set(&e->error, CERTREG_E_INVALID,
-                            x ? "plan.audit is 0: nothing is kept for an audit" : "x is NULL");
+                            r->plan.audit ? "x is NULL, and so is model.eval"
+                                          : "plan.audit is 0: nothing is kept for an audit");
     if (!is_auditing(e)) {
         if (r->audited.samples >= r->sample_count) return CERTREG_OK;
         limit_by_spread(r);
+        if (!x) return void_if_refused(e, cr_audit_run(e));
         if (!begin_own(e)) return CERTREG_OK;
     }
     status = cr_audit_draw(e, x, &used, &drawn);
@@ -551,9 +560,8 @@ static certreg_status give_outputs(certreg_estimator *e, const float *y)
                                             used_rows(e) * e->record.columns, "y", &e->error);
     if (status) return status;
     status = cr_audit_take(e, y, &ended);
-    if (status) e->record.input.is_set = 0; /* no later call answers from it */
-    else if (ended) cr_audit_store(e, &e->record);
-    return status;
+    if (!status && ended) cr_audit_store(e, &e->record);
+    return void_if_refused(e, status);
 }
 
 certreg_status certreg_audit_next(certreg_estimator *e, float *x, size_t *rows)
