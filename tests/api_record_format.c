@@ -76,7 +76,8 @@ static const struct {
 } forgeries[] = {
     {FORMAT, 0, CERTREG_E_VERSION},
     {FORMAT, 1, CERTREG_E_VERSION}, /* noise that was not quite Gaussian */
-    {FORMAT, 3, CERTREG_E_VERSION},
+    {FORMAT, 3, CERTREG_E_CORRUPT}, /* its audit is missing */
+    {FORMAT, 4, CERTREG_E_VERSION},
     {PILOT, UINT64_MAX, CERTREG_E_TOO_MANY}, /* as if nothing were sampled */
     {PILOT, CAPACITY, CERTREG_E_TOO_MANY},
     {ASKED_TOTAL, 5, CERTREG_E_CORRUPT},

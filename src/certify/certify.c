@@ -10,6 +10,7 @@
 #include "record/record.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ======== Measures the time of answers, and stops them at the deadline. The times of the last
  * few sets of questions are kept, so that questions may take turns on an estimator. */
@@ -466,14 +467,22 @@ static certreg_status conclude(const cr_context *w, cr_request *r, certreg_statu
 }
 
 /* ======== The audit of the samples (theory 15). */
-int cr_certify_note_claims(const cr_context *w, const cr_call *call, const certreg_certificate *out)
+static void read_answer(const certreg_certificate *out, size_t size, size_t i,
+                        certreg_certificate *c)
+{
+    *c = (certreg_certificate){.struct_size = sizeof *c};
+    memcpy(c, (const unsigned char *)out + i * size, cr_min_size(size, sizeof *c));
+}
+
+int cr_certify_note_claims(const cr_context *w, const cr_call *call, const certreg_certificate *out,
+                           size_t size)
 {
     cr_audited *audited = &w->record->audited;
     int smaller = 0;
     for (size_t i = 0; i < call->count; i++) {
         cr_question q = {.first_output = 0};
         certreg_certificate c;
-        cr_struct_element(&c, sizeof c, out, i, "certificate", NULL);
+        read_answer(out, size, i, &c);
         if (c.status || c.outcome == CERTREG_OUTCOME_ABSTAINED) continue;
         if (cr_question_parse(call->questions, i, call->share, &q.given, NULL)) continue;
         q.given.at_radius = call->at_radius;
@@ -499,10 +508,10 @@ int cr_certify_differs(cr_view *v)
 static int audit_is_due(const cr_context *w, const cr_request *r)
 {
     cr_view *v = w->record;
-    const int smaller = cr_certify_note_claims(w, r->call, r->out),
-              is_early = r->stop == CERTREG_STOP_DEADLINE || r->stop == CERTREG_STOP_CANCELLED;
+    const int is_early = r->stop == CERTREG_STOP_DEADLINE || r->stop == CERTREG_STOP_CANCELLED;
     const double calls = 4; /* three, and one more or the answers again */
     if (!v->plan.audit || !v->model.eval || is_early || !v->sample_count) return 0;
+    const int smaller = cr_certify_note_claims(w, r->call, r->out, r->size);
     if (v->audited.samples >= v->sample_count && !smaller) return 0;
     return !(w->clock->expires_at > 0) ||
            cr_deadline_now(v->deadline) + calls * w->clock->slowest_batch < w->clock->expires_at;
@@ -521,7 +530,7 @@ static certreg_status audit(const cr_context *w, cr_request *r, certreg_status a
     *again = cr_certify_differs(w->record);
     for (size_t i = 0; i < r->call->count && !*again; i++) {
         certreg_certificate c;
-        cr_struct_element(&c, sizeof c, r->out, i, "certificate", NULL);
+        read_answer(r->out, r->size, i, &c);
         cr_certificate_set_asked(w->record, &c);
         cr_struct_write((unsigned char *)r->out + i * r->size, r->size, &c, sizeof c);
     }

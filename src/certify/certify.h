@@ -113,9 +113,10 @@ certreg_status cr_certify(const cr_context *, const cr_call *, int *stop, certre
  * `sampled`: CERTREG_OK, or why sampling has ended; DEADLINE and CANCELLED are answered. */
 certreg_status cr_certify_step(const cr_context *, const cr_call *, certreg_status sampled,
                                size_t *goal, certreg_certificate *out);
-/* Notes for the audit which outputs the certificates of a call make claims about, and at which
- * tolerances. Returns 1 if one is smaller than those that were judged. */
-int cr_certify_note_claims(const cr_context *, const cr_call *, const certreg_certificate *);
+/* Notes for the audit which outputs the certificates of a call, of this size each, make claims
+ * about, and at which tolerances. Returns 1 if one is smaller than those that were judged. */
+int cr_certify_note_claims(const cr_context *, const cr_call *, const certreg_certificate *,
+                           size_t size);
 /* Returns 1 if the audit found a difference in the record. */
 int cr_certify_differs(cr_view *);
 /* Keeps the present error in *first if it is the first failure. `what` (may be NULL) and index name

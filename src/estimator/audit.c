@@ -16,8 +16,6 @@ static const double low_precision = 2;    /* times the effect of moving inputs b
 static const double same_cause = 1.0 / 8; /* of the difference: rows see each other now */
 #define KEY UINT64_C(0x6175646974203634)
 
-enum { OFF, CHECK, ASK, SAME, MOVED, ALONE, FULL }; /* cr_audit.step */
-
 /* ======== Picks: one sample of each block. Those of 64 are among those of 32, and these among
  * those of 16, so that a run of any size has the same picks as its parts. */
 size_t cr_audit_stride(uint64_t samples)
@@ -46,7 +44,7 @@ static uint64_t pick_at(const cr_noise *noise, size_t stride, uint64_t number)
 
 static cr_record *record_of(const certreg_estimator *e, uint32_t number)
 {
-    return e->audit.source.record(e->audit.source.user, number);
+    return e->audit->source.record(e->audit->source.user, number);
 }
 
 static const float *recorded(cr_view *v, uint64_t sample)
@@ -56,12 +54,12 @@ static const float *recorded(cr_view *v, uint64_t sample)
 
 void cr_audit_begin(certreg_estimator *e, cr_audit_source source, size_t stride)
 {
-    cr_audit *a = &e->audit;
+    cr_audit *a = e->audit;
     a->source = source;
     a->stride = stride;
     a->count = a->first = a->used = 0;
     a->worst_excess = 0;
-    a->step = ASK;
+    a->step = CR_AUDIT_ASK;
     a->is_rough = a->is_same = 0;
     for (size_t k = 0; k < e->record.model.outputs; k++) {
         a->change[k] = a->ratio[k] = a->scale[k] = a->moved[k] = 0;
@@ -82,7 +80,7 @@ static void add_pick(cr_audit *a, cr_view *v, uint32_t record, uint64_t sample)
 void cr_audit_add(certreg_estimator *e, uint32_t record, int all)
 {
     cr_view *v = record_of(e, record);
-    cr_audit *a = &e->audit;
+    cr_audit *a = e->audit;
     const size_t samples = all ? v->plan.max_samples : v->sample_count;
     for (uint64_t i = 0; all && i < samples; i++) add_pick(a, v, record, i);
     for (uint64_t i = 0; !all && i * a->stride < samples; i++)
@@ -94,8 +92,9 @@ void cr_audit_add(certreg_estimator *e, uint32_t record, int all)
 
 void cr_audit_set_room(certreg_estimator *e, cr_audit_pick *picks, size_t room)
 {
-    e->audit.picks = picks;
-    e->audit.room = room;
+    if (!e->audit) return;
+    e->audit->picks = picks;
+    e->audit->room = room;
 }
 
 void cr_audit_keep_picks(cr_record *r)
@@ -114,8 +113,8 @@ static cr_values keys_of(const cr_audit *a)
 
 static void read_keys(certreg_estimator *e, size_t output)
 {
-    for (size_t i = 0; i < e->audit.count; i++) {
-        cr_audit_pick *p = e->audit.picks + i;
+    for (size_t i = 0; i < e->audit->count; i++) {
+        cr_audit_pick *p = e->audit->picks + i;
         p->key = recorded(record_of(e, p->record), p->sample)[output];
     }
 }
@@ -164,7 +163,7 @@ static void move_to_front(cr_audit *a, double side, size_t count)
 /* Returns the picks of the second call. */
 static size_t side_count(const certreg_estimator *e)
 {
-    return cr_min_size((size_t)ceil(sqrt((double)e->audit.count)), e->record.model.batch);
+    return cr_min_size((size_t)ceil(sqrt((double)e->audit->count)), e->record.model.batch);
 }
 
 static void order(certreg_estimator *e)
@@ -173,21 +172,21 @@ static void order(certreg_estimator *e)
     size_t output = 0;
     for (size_t k = 0; k < e->record.model.outputs; k++) {
         read_keys(e, k);
-        const double distance = farthest(&e->audit, &sign);
+        const double distance = farthest(e->audit, &sign);
         if (distance <= most) continue;
         most = distance;
         output = k;
         side = sign;
     }
     read_keys(e, output);
-    move_to_front(&e->audit, side, 1 + side_count(e));
+    move_to_front(e->audit, side, 1 + side_count(e));
 }
 
 /* ======== Calls. Their items are the picks, and then the rows of the check. */
 /* Sets the items of the next call, or none: all were asked. */
 static void choose_items(certreg_estimator *e)
 {
-    cr_audit *a = &e->audit;
+    cr_audit *a = e->audit;
     const size_t items = a->count + a->check_rows, batch = e->record.model.batch;
     a->first += a->used;
     const size_t left = items - a->first;
@@ -203,23 +202,24 @@ static void choose_items(certreg_estimator *e)
 /* Returns the item in a row of the present call. */
 static size_t item_at(const certreg_estimator *e, size_t row)
 {
-    const cr_audit *a = &e->audit;
-    if (a->step == ALONE || (a->step == FULL && row == e->record.model.batch - 1)) return a->worst;
-    if (a->step == FULL) return row % (a->count + a->check_rows);
+    const cr_audit *a = e->audit;
+    if (a->step == CR_AUDIT_ALONE || (a->step == CR_AUDIT_FULL && row == e->record.model.batch - 1))
+        return a->worst;
+    if (a->step == CR_AUDIT_FULL) return row % (a->count + a->check_rows);
     return a->first + row % a->used;
 }
 
 static size_t used_rows(const certreg_estimator *e)
 {
-    return e->audit.step == ALONE  ? 1
-           : e->audit.step == FULL ? e->record.model.batch
-                                   : e->audit.used;
+    return e->audit->step == CR_AUDIT_ALONE  ? 1
+           : e->audit->step == CR_AUDIT_FULL ? e->record.model.batch
+                                             : e->audit->used;
 }
 
 cr_audit_pick cr_audit_row(const certreg_estimator *e, size_t row)
 {
     const size_t item = item_at(e, row);
-    const cr_audit *a = &e->audit;
+    const cr_audit *a = e->audit;
     return item < a->count ? a->picks[item]
                            : (cr_audit_pick){.record = CR_AUDIT_CHECK, .sample = item - a->count};
 }
@@ -227,7 +227,7 @@ cr_audit_pick cr_audit_row(const certreg_estimator *e, size_t row)
 /* Draws a row of the check's input. */
 static certreg_status draw_check(certreg_estimator *e, uint64_t row, float *x)
 {
-    const cr_audit *a = &e->audit;
+    const cr_audit *a = e->audit;
     const cr_draw rows = {a->check_z, a->check_deviation, row, 1, x};
     const certreg_status status = e->backend->ops->draw(e->backend, &a->check_noise, &rows);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
@@ -246,15 +246,47 @@ certreg_status cr_audit_draw(certreg_estimator *e, float *x, size_t *used, size_
             status = cr_estimator_draw(e, p.sample, 1, x);
         }
     }
-    if (!status && e->audit.step == MOVED)
+    if (!status && e->audit->step == CR_AUDIT_MOVED)
         status = cr_estimator_perturb(e, x - *rows * e->record.model.inputs, *rows);
     return status;
 }
 
 /* ======== The check: a few rows of the first input, before the run. */
+/* The name of noise that no certificate uses, different at each level, so that checks of two
+ * domains see different noise. */
+#define SEED UINT64_C(0x70726f766973696f)
+#define NOISE_ID UINT64_MAX
+
+cr_noise cr_estimator_check_noise(const certreg_estimator *e)
+{
+    return (cr_noise){SEED, NOISE_ID - e->record.input.noise.level, CR_LEVELS - 1,
+                      e->record.model.inputs, 0};
+}
+
+certreg_status cr_estimator_perturb(certreg_estimator *e, float *x, size_t rows)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t inputs = e->record.model.inputs, count = rows * inputs;
+    float chunk[256];
+    uint32_t signs = 1;
+    certreg_status status = CERTREG_OK;
+    for (size_t at = 0; at < count && !status; at += 256) {
+        const size_t length = count - at < 256 ? count - at : 256;
+        status = ops->fetch(e->backend, chunk, x + at, length * sizeof *x);
+        for (size_t j = 0; j < length; j++) {
+            signs = signs * 1664525u + 1013904223u; /* Knuth and Lewis */
+            if (e->record.input.scale[(at + j) % inputs] > 0)
+                chunk[j] *= signs >> 31 ? 1 + 0x1p-11f : 1 - 0x1p-11f;
+        }
+        if (!status) status = ops->store(e->backend, x + at, chunk, length * sizeof *x);
+        if (!status) status = ops->wait(e->backend);
+    }
+    return status ? cr_backend_failed(e->backend, status, "move inputs", &e->error) : CERTREG_OK;
+}
+
 certreg_status cr_audit_keep_input(certreg_estimator *e, const cr_noise *noise)
 {
-    cr_audit *a = &e->audit;
+    cr_audit *a = e->audit;
     const cr_backend_ops *ops = e->backend->ops;
     const size_t bytes = e->record.model.inputs * sizeof(float);
     certreg_status status = ops->store(e->backend, a->check_z, e->record.input.z, bytes);
@@ -268,7 +300,7 @@ certreg_status cr_audit_keep_input(certreg_estimator *e, const cr_noise *noise)
 
 void cr_audit_keep_outputs(certreg_estimator *e, const float *y, size_t rows)
 {
-    cr_audit *a = &e->audit;
+    cr_audit *a = e->audit;
     a->check_rows = cr_min_size(rows, CR_CHECK_ROWS);
     for (size_t i = 0; i < a->check_rows; i++)
         cr_view_read_outputs(&e->record, y + i * e->record.columns,
@@ -277,14 +309,14 @@ void cr_audit_keep_outputs(certreg_estimator *e, const float *y, size_t rows)
 
 int cr_audit_is_due(const certreg_estimator *e)
 {
-    return e->record.plan.audit && !e->audit.check_rows;
+    return e->record.plan.audit && !e->audit->check_rows;
 }
 
 certreg_status cr_audit_begin_check(certreg_estimator *e)
 {
-    cr_audit *a = &e->audit;
+    cr_audit *a = e->audit;
     const cr_noise noise = cr_estimator_check_noise(e);
-    a->step = CHECK;
+    a->step = CR_AUDIT_FIRST;
     a->count = a->first = 0;
     a->used = cr_min_size(CR_CHECK_ROWS, e->record.model.batch);
     return cr_audit_keep_input(e, &noise);
@@ -309,7 +341,7 @@ static void note(cr_audit *a, size_t item, size_t k, double change, double limit
 
 static void compare(certreg_estimator *e, size_t item, const float *again)
 {
-    cr_audit *a = &e->audit;
+    cr_audit *a = e->audit;
     const int is_check = item >= a->count;
     cr_view *v = is_check ? &e->record : record_of(e, a->picks[item].record);
     const size_t outputs = v->model.outputs;
@@ -333,10 +365,10 @@ static void compare(certreg_estimator *e, size_t item, const float *again)
 /* Takes the outputs of an item in a row of the present call. */
 static void take_row(certreg_estimator *e, size_t row, const float *y)
 {
-    cr_audit *a = &e->audit;
+    cr_audit *a = e->audit;
     const size_t outputs = e->record.model.outputs;
     float *kept = a->before + row * outputs;
-    if (a->step == ASK) {
+    if (a->step == CR_AUDIT_ASK) {
         cr_view_read_outputs(&e->record, y, kept);
         compare(e, a->first + row, kept);
         return;
@@ -344,8 +376,8 @@ static void take_row(certreg_estimator *e, size_t row, const float *y)
     cr_view_read_outputs(&e->record, y, a->row);
     for (size_t k = 0; k < outputs; k++) {
         const double change = cr_view_change(&e->record, k, kept[k], a->row[k]);
-        if (a->step == SAME && change > 0) a->is_same = 0;
-        if (a->step == MOVED) a->moved[k] = fmax(a->moved[k], change);
+        if (a->step == CR_AUDIT_SAME && change > 0) a->is_same = 0;
+        if (a->step == CR_AUDIT_MOVED) a->moved[k] = fmax(a->moved[k], change);
     }
 }
 
@@ -353,13 +385,13 @@ static void take_row(certreg_estimator *e, size_t row, const float *y)
 /* Differences as small as those of a low precision pass, if the model computes the same again. */
 static int is_low_precision(const certreg_estimator *e)
 {
-    const cr_audit *a = &e->audit;
+    const cr_audit *a = e->audit;
     return a->is_same && a->worst_change <= low_precision * a->moved[a->worst_output];
 }
 
 static certreg_status refuse(certreg_estimator *e, int rows_see)
 {
-    const cr_audit *a = &e->audit;
+    const cr_audit *a = e->audit;
     const size_t item = a->worst;
     const int is_check = item >= a->count;
     const uint64_t sample = is_check ? item - a->count : a->picks[item].sample;
@@ -381,42 +413,46 @@ static certreg_status refuse(certreg_estimator *e, int rows_see)
 }
 
 /* Goes to the step after one that has all outputs. */
-static int step_after(const certreg_estimator *e)
+static enum cr_audit_step step_after(const certreg_estimator *e)
 {
-    const cr_audit *a = &e->audit;
+    const cr_audit *a = e->audit;
     switch (a->step) {
-    case ASK: return !(a->worst_excess > 1) ? OFF : a->is_rough ? ALONE : SAME;
-    case SAME: return a->is_same ? MOVED : ALONE;
-    case MOVED: return is_low_precision(e) ? OFF : ALONE;
-    case ALONE: return FULL;
-    default: return OFF;
+    case CR_AUDIT_ASK:
+        return !(a->worst_excess > 1) ? CR_AUDIT_OFF : a->is_rough ? CR_AUDIT_ALONE : CR_AUDIT_SAME;
+    case CR_AUDIT_SAME: return a->is_same ? CR_AUDIT_MOVED : CR_AUDIT_ALONE;
+    case CR_AUDIT_MOVED: return is_low_precision(e) ? CR_AUDIT_OFF : CR_AUDIT_ALONE;
+    case CR_AUDIT_ALONE: return CR_AUDIT_FULL;
+    case CR_AUDIT_FULL:
+    case CR_AUDIT_FIRST:
+    case CR_AUDIT_OFF: break;
     }
+    return CR_AUDIT_OFF;
 }
 
 certreg_status cr_audit_take(certreg_estimator *e, const float *y, int *ended)
 {
-    cr_audit *a = &e->audit;
+    cr_audit *a = e->audit;
     const size_t columns = e->record.columns, last = used_rows(e) - 1;
-    const float *worst = y + (a->step == FULL ? last : 0) * columns;
+    const float *worst = y + (a->step == CR_AUDIT_FULL ? last : 0) * columns;
     *ended = 0;
-    if (a->step == CHECK) {
+    if (a->step == CR_AUDIT_FIRST) {
         cr_audit_keep_outputs(e, y, a->used);
-        a->step = OFF;
-    } else if (a->step == ALONE || a->step == FULL) {
+        a->step = CR_AUDIT_OFF;
+    } else if (a->step == CR_AUDIT_ALONE || a->step == CR_AUDIT_FULL) {
         cr_view_read_outputs(&e->record, worst, a->row);
     } else
         for (size_t i = 0; i <= last; i++) take_row(e, i, y + i * columns);
-    if (a->step == ASK && a->first + a->used < a->count + a->check_rows) {
+    if (a->step == CR_AUDIT_ASK && a->first + a->used < a->count + a->check_rows) {
         choose_items(e);
         return CERTREG_OK;
     }
-    const int ended_step = a->step;
+    const enum cr_audit_step ended_step = a->step;
     const float now = a->row[a->worst_output];
-    a->is_same |= ended_step == ASK;
+    a->is_same |= ended_step == CR_AUDIT_ASK;
     a->step = step_after(e);
-    *ended = a->step == OFF;
-    if (ended_step == ALONE) a->alone = now;
-    if (ended_step != FULL) return CERTREG_OK;
+    *ended = a->step == CR_AUDIT_OFF;
+    if (ended_step == CR_AUDIT_ALONE) a->alone = now;
+    if (ended_step != CR_AUDIT_FULL) return CERTREG_OK;
     return refuse(e, cr_view_change(&e->record, a->worst_output, a->alone, now) >
                          same_cause * a->worst_change);
 }
@@ -424,15 +460,15 @@ certreg_status cr_audit_take(certreg_estimator *e, const float *y, int *ended)
 int cr_audit_start(certreg_estimator *e)
 {
     order(e);
-    e->audit.first = e->audit.used = 0;
-    if (!e->audit.count) e->audit.step = OFF;
+    e->audit->first = e->audit->used = 0;
+    if (!e->audit->count) e->audit->step = CR_AUDIT_OFF;
     else choose_items(e);
-    return e->audit.step != OFF;
+    return e->audit->step != CR_AUDIT_OFF;
 }
 
 void cr_audit_store(const certreg_estimator *e, cr_record *r)
 {
-    const cr_audit *a = &e->audit;
+    const cr_audit *a = e->audit;
     r->audited.outputs = a->count;
     r->audited.samples = r->sample_count;
     for (size_t k = 0; k < r->model.outputs; k++) {
@@ -448,7 +484,7 @@ static certreg_status call(certreg_estimator *e, int *ended)
 {
     const size_t batch = e->record.model.batch,
                  batches = (e->record.plan.max_samples - 1) / batch + 1;
-    certreg_batch b = {.first = e->audit.calls++ % batches * batch};
+    certreg_batch b = {.first = e->audit->calls++ % batches * batch};
     e->batches.next_is_drawn = 0;
     certreg_status status = cr_estimator_clear_outputs(e);
     if (!status)
@@ -469,7 +505,7 @@ certreg_status cr_audit_check(certreg_estimator *e)
 {
     int ended;
     certreg_status status = CERTREG_OK;
-    const int is_kept = !cr_audit_is_due(e) && e->audit.check_digest == e->record.input.digest;
+    const int is_kept = !cr_audit_is_due(e) && e->audit->check_digest == e->record.input.digest;
     if (!e->record.plan.audit || is_kept || !e->record.model.eval) return status;
     status = cr_audit_begin_check(e);
     return status ? status : call(e, &ended);
@@ -478,8 +514,8 @@ certreg_status cr_audit_check(certreg_estimator *e)
 static int begin_own(certreg_estimator *e)
 {
     const cr_audit_source own = {own_record, e};
-    e->audit.own_samples = e->record.sample_count;
-    e->audit.own_noise = e->record.input.noise;
+    e->audit->own_samples = e->record.sample_count;
+    e->audit->own_noise = e->record.input.noise;
     cr_audit_begin(e, own, cr_audit_stride(e->record.sample_count));
     cr_audit_add(e, 0, 0);
     return cr_audit_start(e);
@@ -514,9 +550,9 @@ static void limit_by_spread(cr_record *r)
 /* Returns 1 if an audit of the record as it is has begun. */
 static int is_auditing(const certreg_estimator *e)
 {
-    const cr_noise *a = &e->audit.own_noise, *b = &e->record.input.noise;
-    return e->audit.step != OFF && e->record.input.is_set && a->noise_id == b->noise_id &&
-           a->level == b->level && e->audit.own_samples == e->record.sample_count;
+    const cr_noise *a = &e->audit->own_noise, *b = &e->record.input.noise;
+    return e->audit->step != CR_AUDIT_OFF && e->record.input.is_set && a->noise_id == b->noise_id &&
+           a->level == b->level && e->audit->own_samples == e->record.sample_count;
 }
 
 /* No later call answers from a record that was refused. */

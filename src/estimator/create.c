@@ -54,8 +54,8 @@ static void lay_out_input(const arenas *p, certreg_estimator *e)
 
 static void lay_out_audited(cr_arena *arena, cr_record *r)
 {
-    r->audited.change = cr_arena_alloc(arena, r->model.outputs, sizeof(double));
-    r->audited.limit = cr_arena_alloc(arena, r->model.outputs, sizeof(double));
+    r->audited.change = cr_arena_alloc(arena, 2 * r->model.outputs, sizeof(double));
+    if (r->audited.change) r->audited.limit = r->audited.change + r->model.outputs;
 }
 
 void cr_estimator_lay_out_record(const cr_record *like, cr_arena *arena, cr_record *r)
@@ -140,22 +140,26 @@ static void lay_out_noise_sums(cr_arena *host, certreg_estimator *e)
 
 static void lay_out_audit(const arenas *p, certreg_estimator *e)
 {
-    cr_audit *a = &e->audit;
+    cr_audit layout = {.room = 0}, *a = &layout;
     const size_t outputs = e->record.model.outputs, inputs = e->record.model.inputs;
     if (!e->record.plan.audit) return;
+    e->audit = cr_arena_alloc(p->host, 1, sizeof *e->audit);
     a->room = cr_audit_room(&e->record.plan, 1);
     a->picks = cr_arena_alloc(p->host, a->room, sizeof *a->picks);
-    a->limit = cr_arena_alloc(p->host, outputs, sizeof(double));
-    a->scale = cr_arena_alloc(p->host, outputs, sizeof(double));
-    a->change = cr_arena_alloc(p->host, outputs, sizeof(double));
-    a->ratio = cr_arena_alloc(p->host, outputs, sizeof(double));
-    a->moved = cr_arena_alloc(p->host, outputs, sizeof(double));
+    a->limit = cr_arena_alloc(p->host, 5 * outputs, sizeof(double));
+    if (a->limit) {
+        a->scale = a->limit + outputs;
+        a->change = a->scale + outputs;
+        a->ratio = a->change + outputs;
+        a->moved = a->ratio + outputs;
+    }
     a->row = cr_arena_alloc(p->host, outputs, sizeof(float));
     a->before =
         cr_arena_alloc(p->host, cr_arena_product(e->record.model.batch, outputs), sizeof(float));
     a->check_outputs = cr_arena_alloc(p->host, CR_CHECK_ROWS * outputs, sizeof(float));
     a->check_z = cr_arena_alloc(p->device, inputs, sizeof(float));
     a->check_deviation = cr_arena_alloc(p->device, inputs, sizeof(float));
+    if (e->audit) *e->audit = layout;
 }
 
 /* Lays out the arrays for model, plan, columns and backend of an estimator. Takes nothing from

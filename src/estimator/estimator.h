@@ -25,13 +25,23 @@ typedef struct cr_batch_buffers {
 
 #define CR_CHECK_ROWS 4u
 
+enum cr_audit_step { /* which outputs come next */
+                     CR_AUDIT_OFF,
+                     CR_AUDIT_FIRST, /* those of the check, before the run */
+                     CR_AUDIT_ASK,   /* of picks and check again */
+                     CR_AUDIT_SAME,  /* of the latest call again */
+                     CR_AUDIT_MOVED, /* for its inputs, moved a little */
+                     CR_AUDIT_ALONE, /* of the worst item alone, */
+                     CR_AUDIT_FULL   /* and as the last row of a whole batch */
+};
+
 typedef struct cr_audit { /* of records; theory 15 */
     cr_audit_source source;
     cr_audit_pick *picks; /* room */
     size_t room, count, stride;
     size_t own_samples; /* of the estimator's record, with this noise, if it is audited alone */
     cr_noise own_noise;
-    int step;           /* of the audit; 0: none */
+    enum cr_audit_step step;
     size_t first, used; /* items of the present call: picks, and then the rows of the check */
     uint64_t calls;
     double *limit;              /* outputs each: the least tolerance of all records, */
@@ -58,7 +68,7 @@ struct certreg_estimator {
     cr_record record;
     cr_time_budget clock;
     cr_batch_buffers batches;
-    cr_audit audit;
+    cr_audit *audit; /* NULL without plan.audit */
     cr_replay replay;
     cr_workspace scratch;
     void *device_memory; /* all memory of a device; NULL if the backend uses the host's */
@@ -73,14 +83,12 @@ certreg_status cr_estimator_clear_outputs(certreg_estimator *);
  * it writes anything but these rows of y: the record is then void until the next begin. */
 certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
 
-/* ---- model_check.c */
+/* ---- audit.c */
 /* The noise of the check about the present input: no certificate uses it. */
 cr_noise cr_estimator_check_noise(const certreg_estimator *);
 /* Multiplies each feature that has noise by 1 + 2^-11 or 1 - 2^-11, more than the steps of low
  * precisions. */
 certreg_status cr_estimator_perturb(certreg_estimator *, float *x, size_t rows);
-
-/* ---- audit.c */
 /* Keep the rows of the check for the audit: their input, with this noise, and their outputs. */
 certreg_status cr_audit_keep_input(certreg_estimator *, const cr_noise *);
 void cr_audit_keep_outputs(certreg_estimator *, const float *y, size_t rows);

@@ -14,11 +14,6 @@
 #define PART_OF_SPREAD 0.125
 /* A whole batch has other rows at all places: a smaller part of the spread is a remark there. */
 #define REMARK_OF_SPREAD 0.015625
-/* The name of noise that no certificate uses, different at each level, so that checks of two
- * domains see different noise. */
-#define SEED UINT64_C(0x70726f766973696f)
-#define NOISE_ID UINT64_MAX
-
 typedef struct trial {
     certreg_estimator *e;
     size_t rows;      /* of the first call, which has samples 0, 1, ... */
@@ -51,12 +46,6 @@ static uint64_t sample_at(const trial *t, variant v, size_t slot)
     return slot;
 }
 
-cr_noise cr_estimator_check_noise(const certreg_estimator *e)
-{
-    return (cr_noise){SEED, NOISE_ID - e->record.input.noise.level, CR_LEVELS - 1,
-                      e->record.model.inputs, 0};
-}
-
 static certreg_status draw(const trial *t, uint64_t sample, size_t count, size_t slot)
 {
     certreg_estimator *e = t->e;
@@ -65,27 +54,6 @@ static certreg_status draw(const trial *t, uint64_t sample, size_t count, size_t
                           e->batches.x[e->batches.current] + slot * e->record.model.inputs};
     const certreg_status status = e->backend->ops->draw(e->backend, &noise, &rows);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
-}
-
-certreg_status cr_estimator_perturb(certreg_estimator *e, float *x, size_t rows)
-{
-    const cr_backend_ops *ops = e->backend->ops;
-    const size_t inputs = e->record.model.inputs, count = rows * inputs;
-    float chunk[256];
-    uint32_t signs = 1;
-    certreg_status status = CERTREG_OK;
-    for (size_t at = 0; at < count && !status; at += 256) {
-        const size_t length = count - at < 256 ? count - at : 256;
-        status = ops->fetch(e->backend, chunk, x + at, length * sizeof *x);
-        for (size_t j = 0; j < length; j++) {
-            signs = signs * 1664525u + 1013904223u; /* Knuth and Lewis */
-            if (e->record.input.scale[(at + j) % inputs] > 0)
-                chunk[j] *= signs >> 31 ? 1 + 0x1p-11f : 1 - 0x1p-11f;
-        }
-        if (!status) status = ops->store(e->backend, x + at, chunk, length * sizeof *x);
-        if (!status) status = ops->wait(e->backend);
-    }
-    return status ? cr_backend_failed(e->backend, status, "move inputs", &e->error) : CERTREG_OK;
 }
 
 static certreg_status evaluate_variant(trial *t, variant v)

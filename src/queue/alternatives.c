@@ -656,8 +656,20 @@ static int evaluate(certreg_queue *q, cr_slot *slot, certreg_status sampled, cer
     slot->missing = count_missing(q->w.record, slot->goal);
     slot->is_audited &= !slot->goal;
     if (in_set && slot->goal) look(q, slot);
-    if (!slot->goal && q->home.plan.audit) cr_certify_note_claims(&q->w, &call, q->answers);
+    if (!slot->goal && q->home.plan.audit)
+        cr_certify_note_claims(&q->w, &call, q->answers, sizeof *q->answers);
     return !slot->goal;
+}
+
+/* Lets a slot with answers wait for the audit. Returns 0 if it need not. */
+static int waits_for_audit(certreg_queue *q, cr_slot *slot)
+{
+    int claims = slot->entry->set.given.count == 0;
+    for (size_t k = 0; k < slot->entry->count; k++)
+        claims |= q->answers[k].outcome != CERTREG_OUTCOME_ABSTAINED;
+    if (!q->home.plan.audit || slot->is_audited || !claims) return 0;
+    slot->waits = CR_WAITS;
+    return 1;
 }
 
 void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
@@ -666,7 +678,7 @@ void cr_queue_step(certreg_queue *q, cr_slot *slot, certreg_status sampled)
     while (evaluate(q, slot, sampled, &status)) {
         const int in_set = slot->entry->set.given.count > 0;
         if (!in_set) cr_queue_keep_answers(q, slot, status);
-        if (!sampled && cr_queue_audit_wait(q, slot)) return;
+        if (!sampled && waits_for_audit(q, slot)) return;
         if (!status || !sampled) cr_queue_keep_record(q, slot);
         if (!in_set) {
             cr_queue_decide(q, slot->entry);

@@ -11,16 +11,6 @@ static cr_record *record_of(void *user, uint32_t number)
     return q->w.record;
 }
 
-int cr_queue_audit_wait(certreg_queue *q, cr_slot *slot)
-{
-    int claims = slot->entry->set.given.count == 0;
-    for (size_t k = 0; k < slot->entry->count; k++)
-        claims |= q->answers[k].outcome != CERTREG_OUTCOME_ABSTAINED;
-    if (!q->home.plan.audit || slot->is_audited || !claims) return 0;
-    slot->waits = CR_WAITS;
-    return 1;
-}
-
 /* ---- its beginning */
 static size_t count_waiting(const certreg_queue *q)
 {
@@ -65,13 +55,6 @@ static certreg_status begin_check(certreg_queue *q)
     q->check_tag = q->open[0]->entry->tag;
     cr_queue_mount(q, q->open[0]);
     return cr_audit_begin_check(q->w.estimator);
-}
-
-void cr_queue_audit_abort(certreg_queue *q)
-{
-    q->audit = CR_NO_AUDIT;
-    for (size_t i = 0; i < q->open_count; i++)
-        if (q->open[i]->waits) q->open[i]->waits = CR_WAITS;
 }
 
 /* ---- its end */

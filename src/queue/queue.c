@@ -354,7 +354,7 @@ static void fail_call(certreg_queue *q, const cr_queue_call *c, int32_t code)
                      code, c->used);
         q->w.why->code = code;
         if (q->audit && c->audit == q->audits) fail_open(q, CERTREG_E_MODEL_FAILED);
-        cr_queue_audit_abort(q);
+        cr_queue_abort_audit(q);
         return;
     }
     for (size_t i = 0; i < c->used; i++) {

@@ -121,6 +121,14 @@ struct certreg_queue {
     double slowest_call, slowest_answer; /* seconds; 0: unknown */
 };
 
+/* Ends an audit before its verdict: a later one begins anew. */
+static inline void cr_queue_abort_audit(certreg_queue *q)
+{
+    q->audit = CR_NO_AUDIT;
+    for (size_t i = 0; i < q->open_count; i++)
+        if (q->open[i]->waits) q->open[i]->waits = CR_WAITS;
+}
+
 /* ---- slots.c: records */
 /* Mounts a slot's record; NULL: the estimator's own. */
 void cr_queue_exchange(certreg_queue *, cr_slot *);
@@ -156,10 +164,6 @@ int cr_queue_audit_is_due(certreg_queue *, size_t rows_waiting);
 certreg_status cr_queue_audit_draw(certreg_queue *, cr_queue_call *);
 /* Takes the outputs of a call of the audit. MODEL_FAILED if the premise is refused. */
 certreg_status cr_queue_audit_take(certreg_queue *, const cr_queue_call *, const float *y);
-/* Ends the audit before its verdict: a later one begins anew. */
-void cr_queue_audit_abort(certreg_queue *);
-/* Lets a slot with answers wait for the audit. Returns 0 if it need not. */
-int cr_queue_audit_wait(certreg_queue *, cr_slot *);
 
 /* ---- alternatives.c: a step of one record, and the nodes of an input with alternatives */
 /* Keeps the answers about an input without alternatives. */

@@ -68,7 +68,7 @@ certreg_status cr_queue_open(certreg_queue *q, cr_slot *slot, cr_entry *e,
 void cr_queue_close(certreg_queue *q, cr_slot *slot)
 {
     size_t i = 0;
-    if (q->audit && slot->waits == CR_WAITS_IN_AUDIT) cr_queue_audit_abort(q);
+    if (q->audit && slot->waits == CR_WAITS_IN_AUDIT) cr_queue_abort_audit(q);
     while (q->open[i] != slot) i++;
     for (q->open_count--; i < q->open_count; i++) q->open[i] = q->open[i + 1];
     slot->entry = NULL;
