@@ -65,6 +65,7 @@ int main(void)
                              .lo = &lo,
                              .hi = &hi};
     const certreg_plan p = {.struct_size = sizeof p,
+                            .audit = CERTREG_AUDIT_DEFAULT,
                             .seed = 42, /* so that the output repeats; a deployment gives none */
                             .max_samples = SAMPLES};
     certreg_error why = {.struct_size = sizeof why};

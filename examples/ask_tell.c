@@ -1,7 +1,7 @@
 /* Ask and tell: the program calls the model, not the library. An inference server with its own
  * queue takes batches and returns them in any order. `draw` gives the noisy inputs, `record` takes
  * the outputs, and the certificate has the same bits as if the library had called the model itself.
- * Prints both radii and whether they are the same. */
+ * Prints both radii and whether they are the same, and how many outputs were asked again. */
 #include <certreg/sampling.h>
 #include <math.h>
 #include <stdio.h>
@@ -73,11 +73,27 @@ static certreg_status serve(certreg_estimator *e, server *s)
     return CERTREG_OK;
 }
 
+/* Asks again for some samples, in three calls, and refuses a model whose outputs change. */
+static certreg_status audit(certreg_estimator *e)
+{
+    float x[BATCH * INPUTS], y[BATCH];
+    size_t rows;
+    certreg_status status = certreg_audit_next(e, x, &rows);
+    while (!status && rows) {
+        for (size_t i = 0; i < rows; i++) y[i] = predict(x + i * INPUTS);
+        status = certreg_audit_give(e, y);
+        if (!status) status = certreg_audit_next(e, x, &rows);
+    }
+    return status;
+}
+
 int main(void)
 {
     certreg_model m = {
         .struct_size = sizeof m, .eval = callback, .inputs = INPUTS, .outputs = 1, .batch = BATCH};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES}; /* seed: drawn */
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .max_samples = SAMPLES, /* seed: drawn */
+                            .audit = CERTREG_AUDIT_DEFAULT};
     const certreg_question q = {.struct_size = sizeof q, .tolerance = 0.5};
     const float z[INPUTS] = {0.3f, -0.2f, 0.1f, 0, 0.4f, -0.5f};
     certreg_certificate served = {.struct_size = sizeof served},
@@ -89,17 +105,18 @@ int main(void)
         return puts(s ? why.text : "out of memory"), free(s), 1;
     certreg_status status = certreg_estimator_begin(e, z, 0.2, 7);
     if (!status) status = serve(e, s);
+    if (!status) status = audit(e);
     if (!status) status = certreg_certify(e, 0, &q, 1, &served);
     /* Once more, with the same noise; now the library calls the model. */
     if (!status) status = certreg_estimator_begin(e, z, 0.2, 7);
     if (!status) status = certreg_certify(e, SAMPLES, &q, 1, &called);
     if (status) puts(certreg_estimator_error(e)->text);
     else
-        printf("radius %.6f from the server, %.6f from the callback: %s\n", served.radius,
-               called.radius,
-               served.radius == called.radius && served.prediction == called.prediction
-                   ? "same bits"
-                   : "DIFFERENT");
+        printf(
+            "%llu outputs asked again, radius %.6f from the server, %.6f from the callback: %s\n",
+            (unsigned long long)served.audited, served.radius, called.radius,
+            served.radius == called.radius && served.prediction == called.prediction ? "same bits"
+                                                                                     : "DIFFERENT");
     certreg_estimator_destroy(e);
     free(s);
     return status || served.radius != called.radius;

@@ -51,6 +51,7 @@ int main(void)
     const certreg_model m = {
         .struct_size = sizeof m, .eval = price, .inputs = INPUTS, .outputs = 1, .scale = scale};
     const certreg_plan p = {.struct_size = sizeof p,
+                            .audit = CERTREG_AUDIT_DEFAULT,
                             .seed = 42, /* so that the output repeats; a deployment gives none */
                             .max_samples = SAMPLES};
     const certreg_attack_plan at = {.struct_size = sizeof at, .max_calls = CALLS};

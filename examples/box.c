@@ -52,6 +52,7 @@ static certreg_status proved(const float *scale, const char *name)
     const certreg_model m = {
         .struct_size = sizeof m, .eval = model, .inputs = SENSORS, .outputs = 1, .scale = scale};
     const certreg_plan plan = {.struct_size = sizeof plan,
+                               .audit = CERTREG_AUDIT_DEFAULT,
                                .seed = 42, /* to repeat the output; a deployment gives none */
                                .max_samples = SAMPLES};
     const certreg_question q = {.struct_size = sizeof q}; /* a median needs no tolerance */

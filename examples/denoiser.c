@@ -67,7 +67,8 @@ static certreg_estimator *estimator_of(certreg_eval model, void *user)
                              .inputs = LENGTH,
                              .outputs = 1,
                              .batch = BATCH};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = CALLS, .seed = 1};
+    const certreg_plan p = {
+        .struct_size = sizeof p, .audit = CERTREG_AUDIT_DEFAULT, .max_samples = CALLS, .seed = 1};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) puts(why.text);

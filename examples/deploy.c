@@ -108,6 +108,7 @@ int main(void)
     const certreg_model m = {
         .struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = 1};
     const certreg_plan p = {.struct_size = sizeof p,
+                            .audit = CERTREG_AUDIT_DEFAULT,
                             .seed = 1, /* so that the output repeats; a deployment gives none */
                             .max_samples = SAMPLES};
     const certreg_plan few = {.struct_size = sizeof few, .max_samples = SERVED, .pilot = SIZE_MAX};

@@ -31,7 +31,9 @@ int main(void)
 {
     enum fault fault = SOUND;
     certreg_model m = {.struct_size = sizeof m, .eval = model, .user = &fault, .outputs = 1};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = 1000}; /* seed: drawn */
+    const certreg_plan p = {
+        .struct_size = sizeof p, .audit = CERTREG_AUDIT_DEFAULT, .max_samples = 1000}; /* seed:
+                                                                                          drawn */
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e); /* no model.inputs */

@@ -88,6 +88,7 @@ static certreg_status run(certreg_eval eval, certreg_status (*compute)(certreg_q
     const certreg_model m = {
         .struct_size = sizeof m, .eval = eval, .inputs = FEATURES, .outputs = 1, .batch = BATCH};
     const certreg_plan p = {.struct_size = sizeof p,
+                            .audit = CERTREG_AUDIT_DEFAULT,
                             .seed = 42, /* so that the output repeats; a deployment gives none */
                             .max_samples = SAMPLES};
     /* So many inputs are open that their samples fill the calls that are out, twice. */

@@ -15,7 +15,10 @@ int main(void)
 {
     const float z[3] = {1.0f, 0.5f, -0.25f};
     certreg_model m = {.struct_size = sizeof m, .eval = model, .inputs = 3, .outputs = 1};
-    certreg_plan plan = {.struct_size = sizeof plan, .seed = 42, .max_samples = 10000};
+    certreg_plan plan = {.struct_size = sizeof plan,
+                         .seed = 42,
+                         .max_samples = 10000,
+                         .audit = CERTREG_AUDIT_DEFAULT}; /* asks again for some samples */
     certreg_question ask = {.struct_size = sizeof ask, .tolerance = 0.5}; /* exact median */
     certreg_certificate c = {.struct_size = sizeof c};
     certreg_error why = {.struct_size = sizeof why};

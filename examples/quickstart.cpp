@@ -14,6 +14,7 @@ try {
     auto plan = certreg::make<certreg_plan>();
     plan.max_samples = 10000; // of one input
     plan.seed = 42;
+    plan.audit = CERTREG_AUDIT_DEFAULT; // asks again for some samples
     auto ask = certreg::make<certreg_question>();
     ask.tolerance = 0.5;
     certreg::estimator e(model, shape, plan);

@@ -37,7 +37,8 @@ try {
     shape.batch = 1024;
     auto plan = certreg::make<certreg_plan>();
     plan.max_samples = 300;
-    plan.seed = 42; // so that the output repeats; a deployment gives none
+    plan.seed = 42;                     // so that the output repeats; a deployment gives none
+    plan.audit = CERTREG_AUDIT_DEFAULT; // asks again for some samples
     auto room = certreg::make<certreg_queue_plan>();
     room.capacity = 13; // inputs whose samples fill some calls
     certreg::queue q(model, shape, plan, room);

@@ -106,6 +106,7 @@ int main(void)
     const certreg_model m = {
         .struct_size = sizeof m, .eval = controller, .inputs = SENSORS, .outputs = 1, .batch = 8};
     const certreg_plan p = {.struct_size = sizeof p,
+                            .audit = CERTREG_AUDIT_DEFAULT,
                             .seed = 42, /* so that the output repeats; a deployment gives none */
                             .max_samples = BUDGET,
                             .pilot = 16,

@@ -56,7 +56,11 @@ static certreg_estimator *make(size_t n, size_t pilot)
                              .lo = lo,
                              .hi = hi};
     /* The seed makes the output repeat; a deployment gives none. */
-    const certreg_plan p = {.struct_size = sizeof p, .seed = 42, .max_samples = n, .pilot = pilot};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .audit = CERTREG_AUDIT_DEFAULT,
+                            .seed = 42,
+                            .max_samples = n,
+                            .pilot = pilot};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), NULL;

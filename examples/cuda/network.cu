@@ -78,6 +78,7 @@ int certify(certreg_backend *gpu)
     model.eval = eval, model.user = &net, model.inputs = inputs, model.outputs = 1,
     model.batch = batch;
     plan.max_samples = samples; // and a seed that is drawn
+    plan.audit = CERTREG_AUDIT_DEFAULT;
     q.tolerance = 0.5;
     std::vector<float> z(inputs);
     for (int j = 0; j < inputs; j++) z[j] = 0.5f + 0.4f * std::sin(0.1f * static_cast<float>(j));

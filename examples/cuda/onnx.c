@@ -39,7 +39,9 @@ static int certify(certreg_backend *gpu, struct engine *engine)
     const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
     const double lo = -180, hi = 180;
     certreg_model m = {.struct_size = sizeof m, .kind = &kind, .lo = &lo, .hi = &hi};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES}; /* seed: drawn */
+    const certreg_plan p = {
+        .struct_size = sizeof p, .audit = CERTREG_AUDIT_WHOLE, .max_samples = SAMPLES}; /* seed:
+                                                                                           drawn */
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     engine_model(engine, &m);

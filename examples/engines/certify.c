@@ -90,7 +90,10 @@ static int print_output(certreg_estimator *e, const struct request *r, size_t ou
 static int certify(struct engine *engine, const struct request *r, const float *z)
 {
     certreg_model m = {.struct_size = sizeof m};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = r->samples, .seed = 42};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .audit = CERTREG_AUDIT_WHOLE,
+                            .max_samples = r->samples,
+                            .seed = 42};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     engine_model(engine, &m);

@@ -72,10 +72,9 @@ CERTREG_API certreg_status certreg_estimator_record(
 
 #ifdef CERTREG_EXPERIMENTAL
 /** Draws the rows of the next call of an audit (plan.audit), for programs that record
- *  outputs themselves: certify, then call this function and certreg_audit_give until no
- *  rows are left, and certify again, which now counts what was found. It judges by the
- *  tolerances of the certificates with a claim; before the first one, by the spread of
- *  the outputs.
+ *  outputs themselves: call this function and certreg_audit_give until no rows are
+ * left, and then certify, which counts what was found. Without a certificate before it,
+ * the audit judges by the standard deviation of the outputs in place of a tolerance.
  *  @param x     receives rows, on the backend's device if it has one: room for
  *               model.batch rows. NULL: the whole audit calls model.eval, as for a
  * record that was sampled for an estimate or an interval

@@ -25,6 +25,8 @@ pub struct Plan {
     pub seed: u64, pub max_samples: usize, pub pilot: usize, pub blocks: usize,
     progress: usize, progress_user: usize, memory: usize, memory_bytes: usize,
     pub flags: u32, reserved: u32,
+    /// 1: asks the model again for some samples, the default here; 0: the premise is not tested.
+    pub audit: u32, reserved_2: u32,
 }
 /// A question about the record: by default about the median.
 #[repr(C)]
@@ -56,6 +58,8 @@ pub struct Certificate {
     pub reason: i32, pub(crate) reserved: i32,
     pub share_out: f64, pub share_allowed: f64,
     pub samples_needed: u64,
+    /// Outputs that were asked again, 0: none; their largest difference; how near to out counts.
+    pub audited: u64, pub audit_change: f64, pub audit_band: f64, pub audit_share: f64,
 }
 #[repr(C)]
 pub struct Failure {
@@ -67,8 +71,8 @@ pub struct Failure {
 }
 // The sizes that this version of the library has; a crate with other ones does not compile.
 const _: () = assert!(size_of::<Batch>() == 88 && size_of::<Model>() == 80);
-const _: () = assert!(size_of::<Plan>() == 80 && size_of::<Question>() == 104);
-const _: () = assert!(size_of::<Certificate>() == 192 && size_of::<Failure>() == 296);
+const _: () = assert!(size_of::<Plan>() == 88 && size_of::<Question>() == 104);
+const _: () = assert!(size_of::<Certificate>() == 224 && size_of::<Failure>() == 296);
 
 pub enum Handle {} // certreg_estimator, which nobody looks into
 #[link(name = "certreg")]
@@ -87,7 +91,7 @@ extern "C" {
 
 impl Plan {
     pub fn new(max_samples: usize) -> Self {
-        Self { struct_size: size_of::<Self>() as u32, max_samples, ..Self::default() }
+        Self { struct_size: size_of::<Self>() as u32, max_samples, audit: 1, ..Self::default() }
     }
 }
 impl Question {
