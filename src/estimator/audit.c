@@ -61,10 +61,8 @@ void cr_audit_begin(certreg_estimator *e, cr_audit_source source, size_t stride)
     a->worst_excess = 0;
     a->step = CR_AUDIT_ASK;
     a->is_rough = a->is_same = 0;
-    for (size_t k = 0; k < e->record.model.outputs; k++) {
-        a->change[k] = a->ratio[k] = a->scale[k] = a->moved[k] = 0;
-        a->limit[k] = INFINITY;
-    }
+    for (size_t k = 0; k < e->record.model.outputs; k++)
+        a->limit[k] = a->change[k] = a->ratio[k] = a->scale[k] = a->moved[k] = 0;
 }
 
 static void add_pick(cr_audit *a, cr_view *v, uint32_t record, uint64_t sample)
@@ -87,7 +85,7 @@ void cr_audit_add(certreg_estimator *e, uint32_t record, int all)
         if (pick_at(&v->input.noise, a->stride, i) < samples)
             add_pick(a, v, record, pick_at(&v->input.noise, a->stride, i));
     for (size_t k = 0; k < v->model.outputs; k++)
-        a->limit[k] = fmin(a->limit[k], v->audited.limit[k]);
+        if (isfinite(v->audited.limit[k])) a->limit[k] = fmax(a->limit[k], v->audited.limit[k]);
 }
 
 void cr_audit_set_room(certreg_estimator *e, cr_audit_pick *picks, size_t room)
@@ -100,8 +98,11 @@ void cr_audit_set_room(certreg_estimator *e, cr_audit_pick *picks, size_t room)
 void cr_audit_keep_picks(cr_record *r)
 {
     const size_t stride = cr_audit_stride(r->sample_count);
-    for (size_t i = 0; i < r->plan.max_samples; i++)
-        if (i != pick_at(&r->input.noise, stride, i / stride)) cr_record_erase(r, i);
+    uint64_t pick = 0;
+    for (size_t i = 0; i < r->plan.max_samples; i++) {
+        if (i % stride == 0) pick = pick_at(&r->input.noise, stride, i / stride);
+        if (i != pick) cr_record_erase(r, i);
+    }
 }
 
 /* ---- the order: the farthest output alone, then the farthest ones on its side */
@@ -171,6 +172,7 @@ static void order(certreg_estimator *e)
     double side = 1, sign, most = -1;
     size_t output = 0;
     for (size_t k = 0; k < e->record.model.outputs; k++) {
+        if (k && !(e->audit->limit[k] > 0)) continue; /* no claim is about it */
         read_keys(e, k);
         const double distance = farthest(e->audit, &sign);
         if (distance <= most) continue;
@@ -348,7 +350,8 @@ static void compare(certreg_estimator *e, size_t item, const float *again)
     const float *before = is_check ? a->check_outputs + (item - a->count) * outputs
                                    : recorded(v, a->picks[item].sample);
     for (size_t k = 0; k < outputs; k++) {
-        const double limit = is_check ? a->limit[k] : v->audited.limit[k],
+        const double of_check = a->limit[k] > 0 ? a->limit[k] : INFINITY,
+                     limit = is_check ? of_check : v->audited.limit[k],
                      change = cr_view_change(v, k, before[k], again[k]);
         const double worst = a->worst_excess;
         note(a, item, k, change, limit);

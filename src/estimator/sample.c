@@ -238,6 +238,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     if (stored) return stored;
     e->clock.slowest_batch = e->clock.model_seconds = 0;
     e->record.query_log = (cr_query_log){0};
+    e->record.audited.is_relative = 0;
     for (size_t k = 0; k < e->record.model.outputs; k++) e->record.audited.limit[k] = INFINITY;
     e->record.first_failed = e->record.first_out_of_range = 0;
     input->is_set = 1;
