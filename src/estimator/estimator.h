@@ -44,7 +44,7 @@ typedef struct cr_audit { /* of records; theory 15 */
     enum cr_audit_step step;
     size_t first, used; /* items of the present call: picks, and then the rows of the check */
     uint64_t calls;
-    double *limit;              /* outputs each: the least tolerance of all records, */
+    double *limit;              /* outputs each: the largest tolerance of all claims, */
     double *scale;              /*   the largest recorded output, */
     double *change, *ratio;     /* the largest difference, and the largest part of a tolerance, */
     double *moved;              /*   and the largest effect of small changes of inputs */
