@@ -18,7 +18,7 @@ Layers of the modules; each imports from its own layer and from layers above::
     library      constants _types _arguments _ctypes _structs _library _messages _texts errors
                  _calls
     tools        _optional _files _tables _progress _dlpack _protobuf _quantization _arrays
-                 _noise_rule
+                 _noise_rule _causes
     models       names frames _onnx_tensors _onnx models denoised _missing parametric _categorical
                  _network training joining
     one input    questions results plots attacks alternatives _queue _evaluation estimator solver

@@ -12,6 +12,7 @@ import numpy as np
 from . import _structs as S
 from . import _dlpack
 from ._arguments import abbreviated, path_of
+from ._causes import cause
 from ._optional import of_class
 from ._types import DType, Function, Path, Shape, Turns
 from .constants import Output, Status
@@ -351,9 +352,17 @@ def outputs_in_float32(outputs: np.ndarray, turns: Turns) -> np.ndarray:
 def outputs_of(model: Function, x: np.ndarray, columns: int) -> np.ndarray:
     """The outputs of the model for the rows of x, of shape (rows, columns). Raises ValueError or
     TypeError if they are not that many real numbers."""
-    wanted, count = (len(x), columns), len(x)
-    returned = model(x)
-    answer = np.asarray(returned)
+    try:
+        return _real_outputs(model(x), len(x), columns)
+    except Exception as error:
+        with contextlib.suppress(Exception):  # its class may be anything
+            (text,) = error.args
+            error.args = (text + cause(model, text),)
+        raise
+
+
+def _real_outputs(returned: object, count: int, columns: int) -> np.ndarray:
+    wanted, answer = (count, columns), np.asarray(returned)
     if np.ma.is_masked(returned):
         raise ValueError("the model returned masked values: fill them, with NaN if they failed")
     if answer.dtype.kind in "USMmc":

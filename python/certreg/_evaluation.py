@@ -14,6 +14,7 @@ from ._arguments import integer, member, number
 from ._arrays import array_of, numbers, unnamed
 from ._calls import Callbacks, Handle
 from ._categorical import CategoricalFeatures
+from ._causes import cause
 from ._ctypes import f64, i32
 from ._library import lib
 from ._missing import WHOLE, MissingCells
@@ -89,9 +90,10 @@ class Evaluator(Handle):
         yield from ((z, table.layout) for z in table.matrix)
 
     def _error(self, status: int, why: S.Error) -> CertregError:
-        """A failure, with the names of the columns in its text."""
+        """A failure, with the names of the columns and the likely cause in its text."""
         error = super()._error(status, why)
-        error.args = (with_column_names(str(error), self._names),)
+        error._raw += (more := cause(self._model, error._raw))
+        error.args = (with_column_names(f"{error}{more}", self._names),)
         return error
 
     def _set_layout(self, layout: FrameLayout | None) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ._arguments import integer, optional_function, positive
 from ._arrays import array_of, optional_scale, unusable
+from ._causes import cause
 from ._categorical import categorical_features_of, split_by_rule, suspected_categorical
 from ._perturbations import rounded
 from ._quantization import LOOKED_AT, TABLE, quantization_steps
@@ -317,12 +318,9 @@ def _findings(trial: _ProbedModel, names: Names) -> Iterator[Finding]:
 def _shape(y: np.ndarray, rows: int) -> Finding | None:
     if y.ndim in (1, 2) and len(y) == rows and y.size and y.dtype.kind in "fiub":
         return None
-    return Finding(
-        "shape",
-        f"the model returned {y.dtype} of shape {y.shape} for {rows} rows; it must return numbers "
-        f"of shape ({rows},) or ({rows}, columns)",
-        float(y.size),
-    )
+    text = f"the model returned {y.dtype} of shape {y.shape} for {rows} rows; it must return "
+    text += f"numbers of shape ({rows},) or ({rows}, columns)"
+    return Finding("shape", text + cause(None, text), float(y.size))
 
 
 def _not_finite(trial: _ProbedModel) -> Iterator[Finding]:

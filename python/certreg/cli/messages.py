@@ -56,6 +56,7 @@ class _OptionTranslator(MessageTranslator):
         (re.compile(r"set (--\S+) to None"), r"leave \1 out"),
         (re.compile(r"prediction is None and (.*) it; give one, set"), r"\1 the prediction: set"),
         (_OTHER_SAMPLES, ""),
+        (re.compile(r"give batch=1"), "give --batch 1"),
     )
 
     def field(self, struct: str, name: str, part: str | None) -> str:
