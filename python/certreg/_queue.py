@@ -88,7 +88,7 @@ class Queue(Handle):
         self.alternatives, self._estimator = alternatives, e
         self._calls, self._callbacks = e._calls, e._callbacks
         self.inputs: dict[int, _Open] = {}  # by their tags
-        self._checked = WHOLE  # the missing cells of the rows of the check
+        self._checked: MissingCells | None = None  # of the rows of the check
         self._out = S.QueueCall()
         self._make_functions(keeps)
         m, p = (type(one).from_buffer_copy(one) for one in e._plan[:2])
@@ -234,16 +234,16 @@ class Queue(Handle):
         """Puts missing cells back into the rows of a call. The rows of the check, which come back
         in the calls of audits, keep those of the first input."""
         checks = of["sample"] == OF_CHECK
-        if checks.all():
+        if self._checked is None and checks.all():  # the first call
             self._checked = self.inputs[int(of["tag"][0])].lacks.get(0, WHOLE)
-        if self._checked is WHOLE and not any(one.lacks for one in self.inputs.values()):
+        if (self._checked or WHOLE) is WHOLE and not any(one.lacks for one in self.inputs.values()):
             return
         node = np.stack([of["tag"], of["number"], checks], axis=1)
         changes = (node[1:] != node[:-1]).any(axis=1)
         ends = [0, *(np.flatnonzero(changes) + 1).tolist(), len(x)]
         for first, last in zip(ends, ends[1:]):
             tag, number, is_check = node[first].tolist()
-            lacks = self._checked if is_check else self.inputs[tag].lacks.get(number, WHOLE)
+            lacks = self._checked or WHOLE if is_check else self.inputs[tag].lacks.get(number, WHOLE)
             lacks.restore(x[first:last])
 
     def _outputs(

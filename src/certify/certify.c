@@ -510,7 +510,8 @@ static int audit_is_due(const cr_context *w, const cr_request *r)
     cr_view *v = w->record;
     const int is_early = r->stop == CERTREG_STOP_DEADLINE || r->stop == CERTREG_STOP_CANCELLED;
     const double calls = 4; /* three, and one more or the answers again */
-    if (!v->plan.audit || !v->model.eval || is_early || !v->sample_count) return 0;
+    if (!cr_audit_is_possible(w->estimator) || !v->model.eval || is_early || !v->sample_count)
+        return 0;
     const int smaller = cr_certify_note_claims(w, r->call, r->out, r->size);
     if (v->audited.samples >= v->sample_count && !smaller) return 0;
     return !(w->clock->expires_at > 0) ||

@@ -300,13 +300,19 @@ certreg_status cr_audit_keep_input(certreg_estimator *e, const cr_noise *noise)
     return status ? cr_backend_failed(e->backend, status, "keep the input", &e->error) : CERTREG_OK;
 }
 
-void cr_audit_keep_outputs(certreg_estimator *e, const float *y, size_t rows)
+void cr_audit_keep_outputs(certreg_estimator *e, const float *y, size_t rows, int is_random)
 {
     cr_audit *a = e->audit;
+    a->is_random = is_random;
     a->check_rows = cr_min_size(rows, CR_CHECK_ROWS);
     for (size_t i = 0; i < a->check_rows; i++)
         cr_view_read_outputs(&e->record, y + i * e->record.columns,
                              a->check_outputs + i * e->record.model.outputs);
+}
+
+int cr_audit_is_possible(const certreg_estimator *e)
+{
+    return e->record.plan.audit && !e->audit->is_random;
 }
 
 int cr_audit_is_due(const certreg_estimator *e)
@@ -425,37 +431,64 @@ static enum cr_audit_step step_after(const certreg_estimator *e)
     case CR_AUDIT_SAME: return a->is_same ? CR_AUDIT_MOVED : CR_AUDIT_ALONE;
     case CR_AUDIT_MOVED: return is_low_precision(e) ? CR_AUDIT_OFF : CR_AUDIT_ALONE;
     case CR_AUDIT_ALONE: return CR_AUDIT_FULL;
+    case CR_AUDIT_FIRST: return CR_AUDIT_AGAIN;
+    case CR_AUDIT_AGAIN:
     case CR_AUDIT_FULL:
-    case CR_AUDIT_FIRST:
     case CR_AUDIT_OFF: break;
     }
     return CR_AUDIT_OFF;
 }
 
-certreg_status cr_audit_take(certreg_estimator *e, const float *y, int *ended)
+/* Compares the rows of the check with the same rows a moment ago. */
+static void note_randomness(certreg_estimator *e, const float *y)
+{
+    cr_audit *a = e->audit;
+    const size_t outputs = e->record.model.outputs;
+    a->is_random = 0;
+    for (size_t i = 0; i < a->check_rows; i++) {
+        const float *before = a->check_outputs + i * outputs;
+        cr_view_read_outputs(&e->record, y + i * e->record.columns, a->row);
+        for (size_t k = 0; k < outputs; k++)
+            a->is_random |= cr_view_change(&e->record, k, before[k], a->row[k]) >
+                            part_of_output * fabs((double)before[k]);
+    }
+}
+
+/* Takes the outputs of the present call. Returns 1 if its step has further calls. */
+static int take_call(certreg_estimator *e, const float *y)
 {
     cr_audit *a = e->audit;
     const size_t columns = e->record.columns, last = used_rows(e) - 1;
-    const float *worst = y + (a->step == CR_AUDIT_FULL ? last : 0) * columns;
-    *ended = 0;
-    if (a->step == CR_AUDIT_FIRST) {
-        cr_audit_keep_outputs(e, y, a->used);
-        a->step = CR_AUDIT_OFF;
-    } else if (a->step == CR_AUDIT_ALONE || a->step == CR_AUDIT_FULL) {
-        cr_view_read_outputs(&e->record, worst, a->row);
-    } else
+    switch (a->step) {
+    case CR_AUDIT_FIRST: cr_audit_keep_outputs(e, y, a->used, 0); break;
+    case CR_AUDIT_AGAIN: note_randomness(e, y); break;
+    case CR_AUDIT_ALONE: cr_view_read_outputs(&e->record, y, a->row); break;
+    case CR_AUDIT_FULL: cr_view_read_outputs(&e->record, y + last * columns, a->row); break;
+    case CR_AUDIT_ASK:
+    case CR_AUDIT_SAME:
+    case CR_AUDIT_MOVED:
         for (size_t i = 0; i <= last; i++) take_row(e, i, y + i * columns);
-    if (a->step == CR_AUDIT_ASK && a->first + a->used < a->count + a->check_rows) {
+        break;
+    case CR_AUDIT_OFF: break;
+    }
+    return a->step == CR_AUDIT_ASK && a->first + a->used < a->count + a->check_rows;
+}
+
+certreg_status cr_audit_take(certreg_estimator *e, const float *y, int *ended)
+{
+    cr_audit *a = e->audit;
+    const enum cr_audit_step step = a->step;
+    *ended = 0;
+    if (take_call(e, y)) {
         choose_items(e);
         return CERTREG_OK;
     }
-    const enum cr_audit_step ended_step = a->step;
     const float now = a->row[a->worst_output];
-    a->is_same |= ended_step == CR_AUDIT_ASK;
+    a->is_same |= step == CR_AUDIT_ASK;
     a->step = step_after(e);
     *ended = a->step == CR_AUDIT_OFF;
-    if (ended_step == CR_AUDIT_ALONE) a->alone = now;
-    if (ended_step != CR_AUDIT_FULL) return CERTREG_OK;
+    if (step == CR_AUDIT_ALONE) a->alone = now;
+    if (step != CR_AUDIT_FULL) return CERTREG_OK;
     return refuse(e, cr_view_change(&e->record, a->worst_output, a->alone, now) >
                          same_cause * a->worst_change);
 }
@@ -506,12 +539,12 @@ static cr_record *own_record(void *e, uint32_t number)
 
 certreg_status cr_audit_check(certreg_estimator *e)
 {
-    int ended;
     certreg_status status = CERTREG_OK;
     const int is_kept = !cr_audit_is_due(e) && e->audit->check_digest == e->record.input.digest;
     if (!e->record.plan.audit || is_kept || !e->record.model.eval) return status;
     status = cr_audit_begin_check(e);
-    return status ? status : call(e, &ended);
+    for (int ended = 0; !ended && !status;) status = call(e, &ended);
+    return status;
 }
 
 static int begin_own(certreg_estimator *e)
@@ -576,7 +609,7 @@ static certreg_status next_call(certreg_estimator *e, float *x, size_t *rows)
                             r->plan.audit ? "x is NULL, and so is model.eval"
                                           : "plan.audit is 0: nothing is kept for an audit");
     if (!is_auditing(e)) {
-        if (r->audited.samples >= r->sample_count) return CERTREG_OK;
+        if (!cr_audit_is_possible(e) || r->audited.samples >= r->sample_count) return CERTREG_OK;
         limit_by_spread(r);
         if (!x) return void_if_refused(e, cr_audit_run(e));
         if (!begin_own(e)) return CERTREG_OK;

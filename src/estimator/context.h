@@ -102,6 +102,8 @@ cr_audit_pick cr_audit_row(const certreg_estimator *, size_t row);
 certreg_status cr_audit_take(certreg_estimator *, const float *y, int *ended);
 /* Notes the differences that were found in a record of the audit. */
 void cr_audit_store(const certreg_estimator *, cr_record *);
+/* Returns 1 if plan.audit is set, and the model not random. */
+int cr_audit_is_possible(const certreg_estimator *);
 /* Returns 1 if the rows of the check are missing, which come before the first sample. */
 int cr_audit_is_due(const certreg_estimator *);
 /* Begins the call of these rows, which have the noise of the check about the mounted input. */

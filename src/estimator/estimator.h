@@ -27,7 +27,8 @@ typedef struct cr_batch_buffers {
 
 enum cr_audit_step { /* which outputs come next */
                      CR_AUDIT_OFF,
-                     CR_AUDIT_FIRST, /* those of the check, before the run */
+                     CR_AUDIT_FIRST, /* those of the check, before the run, */
+                     CR_AUDIT_AGAIN, /* and once more: a random model gives others */
                      CR_AUDIT_ASK,   /* of picks and check again */
                      CR_AUDIT_SAME,  /* of the latest call again */
                      CR_AUDIT_MOVED, /* for its inputs, moved a little */
@@ -51,6 +52,7 @@ typedef struct cr_audit { /* of records; theory 15 */
     size_t worst, worst_output; /* the item that exceeds what is allowed most */
     double worst_excess, worst_change;
     float worst_before, worst_again, alone;
+    int is_random;       /* 1: equal rows have different outputs, so that none can be compared */
     int is_rough;        /* 1: some difference is too large for low precision */
     int is_same;         /* 1: the latest call had the same outputs again */
     float *before, *row; /* batch*outputs: of the latest call; outputs: of one row */
@@ -91,6 +93,6 @@ cr_noise cr_estimator_check_noise(const certreg_estimator *);
 certreg_status cr_estimator_perturb(certreg_estimator *, float *x, size_t rows);
 /* Keep the rows of the check for the audit: their input, with this noise, and their outputs. */
 certreg_status cr_audit_keep_input(certreg_estimator *, const cr_noise *);
-void cr_audit_keep_outputs(certreg_estimator *, const float *y, size_t rows);
+void cr_audit_keep_outputs(certreg_estimator *, const float *y, size_t rows, int is_random);
 
 #endif
