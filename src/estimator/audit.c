@@ -566,21 +566,26 @@ certreg_status cr_audit_run(certreg_estimator *e)
 }
 
 /* ======== The audit of one record, by the caller's loop. */
+double cr_estimator_spread(const float *y, size_t count, size_t stride)
+{
+    double sum = 0, squares = 0, n = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double gap = (double)y[i * stride] - (double)*y;
+        if (!isfinite(gap)) continue;
+        sum += gap;
+        squares += gap * gap;
+        n++;
+    }
+    return n > 0 ? sqrt(fmax(0, squares - sum * sum / n) / n) : 0;
+}
+
 /* Without a claim the spread of the outputs stands for the tolerance. */
 static void limit_by_spread(cr_record *r)
 {
-    for (size_t k = 0; k < r->model.outputs; k++) {
-        double sum = 0, squares = 0, n = 0;
-        for (size_t i = 0; i < r->sample_count; i++) {
-            const double gap = (double)recorded(r, i)[k] - (double)recorded(r, 0)[k];
-            if (!isfinite(gap)) continue;
-            sum += gap;
-            squares += gap * gap;
-            n++;
-        }
-        if (isinf(r->audited.limit[k]) && n > 1)
-            r->audited.limit[k] = sqrt(fmax(0, squares - sum * sum / n) / n);
-    }
+    const size_t outputs = r->model.outputs;
+    for (size_t k = 0; k < outputs; k++)
+        if (isinf(r->audited.limit[k]))
+            r->audited.limit[k] = cr_estimator_spread(r->values + k, r->sample_count, outputs);
 }
 
 /* Returns 1 if an audit of the record as it is has begun. */
@@ -624,7 +629,7 @@ static certreg_status next_call(certreg_estimator *e, float *x, size_t *rows)
 static certreg_status give_outputs(certreg_estimator *e, const float *y)
 {
     int ended;
-    if (!is_auditing(e))
+    if (!e->audit || !is_auditing(e))
         return cr_error_set(&e->error, CERTREG_E_WRONG_STATE,
                             "no rows of certreg_audit_next are out");
     if (!y) return cr_error_set(&e->error, CERTREG_E_INVALID, "y is NULL");

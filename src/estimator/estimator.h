@@ -91,6 +91,8 @@ cr_noise cr_estimator_check_noise(const certreg_estimator *);
 /* Multiplies each feature that has noise by 1 + 2^-11 or 1 - 2^-11, more than the steps of low
  * precisions. */
 certreg_status cr_estimator_perturb(certreg_estimator *, float *x, size_t rows);
+/* Returns the standard deviation of count numbers, without those that are not finite. */
+double cr_estimator_spread(const float *y, size_t count, size_t stride);
 /* Keep the rows of the check for the audit: their input, with this noise, and their outputs. */
 certreg_status cr_audit_keep_input(certreg_estimator *, const cr_noise *);
 void cr_audit_keep_outputs(certreg_estimator *, const float *y, size_t rows, int is_random);

@@ -87,16 +87,7 @@ static double min_change(const trial *t, size_t column)
 /* The standard deviation of a column in the latest call. */
 static double spread_of(const trial *t, size_t column, size_t rows)
 {
-    const float *y = t->e->batches.outputs + column;
-    double sum = 0, squares = 0, n = 0;
-    for (size_t i = 0; i < rows; i++, y += t->e->record.columns) {
-        if (!isfinite(*y)) continue;
-        const double gap = (double)*y - (double)t->reference[column];
-        sum += gap;
-        squares += gap * gap;
-        n++;
-    }
-    return n > 0 && isfinite(squares) ? sqrt(fmax(0, squares - sum * sum / n) / n) : 0;
+    return cr_estimator_spread(t->e->batches.outputs + column, rows, t->e->record.columns);
 }
 
 static double change_between(double a, double b)
