@@ -243,8 +243,8 @@ class Queue(Handle):
         ends = [0, *(np.flatnonzero(changes) + 1).tolist(), len(x)]
         for first, last in zip(ends, ends[1:]):
             tag, number, is_check = node[first].tolist()
-            lacks = self._checked or WHOLE if is_check else self.inputs[tag].lacks.get(number, WHOLE)
-            lacks.restore(x[first:last])
+            lacks = {0: self._checked or WHOLE} if is_check else self.inputs[tag].lacks
+            lacks.get(number, WHOLE).restore(x[first:last])
 
     def _outputs(
         self, x: np.ndarray, tags: np.ndarray
