@@ -59,10 +59,11 @@ TEST_TIMES(device_certificates_are_those_of_the_cpu, 3)
 }
 
 /* By the model's callback, and with two calls out, whose outputs come from the device. */
-static certreg_certificate queued(certreg_backend *backend, surface *there, size_t out)
+static certreg_certificate queued(certreg_backend *backend, surface *there, size_t out,
+                                  uint32_t audit)
 {
     const certreg_model m = model_of(there, 1);
-    const certreg_plan p = plan_of(SAMPLES);
+    certreg_plan p = plan_of(SAMPLES);
     const certreg_queue_plan plan = STRUCT(certreg_queue_plan, .capacity = 2, .calls = out);
     const certreg_question asks = kit_question(0.6);
     const size_t bytes = sizeof(float) * BATCH * OUTPUTS;
@@ -70,6 +71,7 @@ static certreg_certificate queued(certreg_backend *backend, surface *there, size
     certreg_queue *q;
     answer a, found[2];
     void *y[2];
+    p.audit = audit;
     ck_assert_int_eq(certreg_queue_create(backend, &m, &p, &plan, NULL, &q), CERTREG_OK);
     for (uint64_t i = 0; i < 2; i++) {
         const certreg_queue_input in = input_of(i, where, &asks, NULL);
@@ -95,16 +97,21 @@ static certreg_certificate queued(certreg_backend *backend, surface *there, size
     return found->c[0];
 }
 
-TEST(device_queues_have_the_bits_of_estimators)
+/* With an audit, too: half of the capacity is one input. */
+TEST_TIMES(device_queues_have_the_bits_of_estimators, 2)
 {
     surface there = {0};
     certreg_backend *backend = open_device(0, NULL);
-    certreg_estimator *e = make(backend, &there);
+    const uint32_t audit = (uint32_t)_i;
+    const certreg_model m = model_of(&there, 1);
+    certreg_plan p = plan_of(SAMPLES);
+    p.audit = audit;
+    certreg_estimator *e = kit_create(backend, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.5, 0));
     const certreg_certificate alone = kit_ask(e, SAMPLES, kit_question(0.6)),
-                              by_model = queued(backend, &there, 0),
-                              given = queued(backend, &there, 2);
-    ck_assert_double_gt(alone.radius, 0);
+                              by_model = queued(backend, &there, 0, audit),
+                              given = queued(backend, &there, 2, audit);
+    ck_assert(alone.radius > 0 && alone.audited >= 23 * audit && !there.strange);
     ck_assert_mem_eq(&by_model, &alone, sizeof alone);
     ck_assert_mem_eq(&given, &alone, sizeof alone);
 }

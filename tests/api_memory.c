@@ -85,6 +85,7 @@ static certreg_plan plan_of(int k)
 {
     certreg_plan p = kit_plan(shapes[k].max_samples);
     p.pilot = shapes[k].pilot, p.blocks = shapes[k].blocks, p.constraints = shapes[k].constraints;
+    p.audit = (uint32_t)k % 3;
     return p;
 }
 

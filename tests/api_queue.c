@@ -260,4 +260,67 @@ TEST_TIMES(a_split_call_names_the_input_that_fails, 2)
     }
 }
 
+/* ---- the audit */
+enum { AUDITED = 8 };
+static unsigned char records[AUDITED][2048];
+static size_t record_bytes[AUDITED];
+
+static int keep_each(void *user, const certreg_queue_row *of, const void *record, size_t bytes)
+{
+    const size_t i = of->tag + of->number;
+    memcpy(records[i], record, record_bytes[i] = bytes);
+    return user != NULL;
+}
+
+static int another(void *user, const certreg_batch *b)
+{
+    for (size_t i = 0; i < b->rows; i++) b->y[i] = row_of(b->x + i * D) + 0.3f;
+    return user != NULL;
+}
+
+/* Records of 250 samples keep one of every 16: more than plan.max_samples/64 + 1. By the same
+ * model, by another one, and after a cancel. */
+TEST_TIMES(samples_of_earlier_runs_are_asked_again, 6)
+{
+    const int picks = _i / 3, which = _i % 3;
+    certreg_queue_input in[AUDITED];
+    answer a[AUDITED];
+    for (uint64_t i = 0; i < AUDITED; i++) in[i] = input(i);
+    run_all(QUEUE(.audit = 1, .flags = picks ? CERTREG_QUEUE_KEEP_PICKS : 0, .keep = keep_each), in,
+            AUDITED, a);
+    ck_assert(a->c->radius > 0 && a->c->audited > 12);
+    certreg_queue *q = QUEUE(.audit = 1, .eval = which == 1 ? another : rows_of);
+    for (size_t i = 0; i < AUDITED; i++) {
+        in[i].asks_again = 1, in[i].record = records[i], in[i].record_bytes = record_bytes[i];
+        ck_assert(add(q, in + i));
+    }
+    if (which == 2) certreg_queue_cancel(q);
+    ck_assert_int_eq(certreg_queue_run(q), CERTREG_OK);
+    for (size_t i = 0; i < AUDITED; i++) {
+        ck_assert(take(q, a + i) && a[i].c->radius == 0 && !a[i].c->outcome);
+        ck_assert_int_eq(a[i].r.status, which == 1 ? CERTREG_E_MODEL_FAILED : CERTREG_OK);
+        ck_assert_int_eq(a[i].error.code, which == 1 ? CERTREG_DEPENDENCE_CALL : 0);
+        ck_assert(which ? !a[i].c->audited : a[i].c->audited >= AUDITED * (picks ? 15 : 3));
+    }
+}
+
+/* Whatever is kept of the records. */
+TEST(audits_of_sets_change_nothing_but_what_was_asked)
+{
+    static const float away[ALTERNATIVES * D] = {0.1f, 0, 0, 0.2f, 0, 0, [9] = 0.3f};
+    const certreg_alternatives set =
+        QUEUE_SET(.count = ALTERNATIVES, .z = away, .first_noise_id = 100, .estimate_all = 1);
+    certreg_queue_input in = input(0);
+    answer a[3];
+    in.alternatives = &set;
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t flags = i > 1 ? CERTREG_QUEUE_KEEP_PICKS : 0;
+        run_all(QUEUE(.audit = i > 0, .flags = flags, .keep = keep_each), &in, 1, a + i);
+        ck_assert(a[i].c->radius > 0 && !a[i].c->audited == !i);
+        a[i].c->audited = 0, a[i].c->audit_share = 0;
+        ck_assert_mem_eq(a->c, a[i].c, sizeof a->c);
+        ck_assert_mem_eq(a->each, a[i].each, sizeof a->each);
+    }
+}
+
 KIT_MAIN("queue")

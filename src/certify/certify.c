@@ -478,15 +478,18 @@ int cr_certify_note_claims(const cr_context *w, const cr_call *call, const certr
                            size_t size)
 {
     cr_audited *audited = &w->record->audited;
+    certreg_error why; /* a callback may have overwritten the questions */
     int smaller = 0;
+    cr_error_clear(&why);
+    if (cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", &why)) return 0;
     for (size_t i = 0; i < call->count; i++) {
         cr_question q = {.first_output = 0};
         certreg_certificate c;
         read_answer(out, size, i, &c);
         if (c.status || c.outcome == CERTREG_OUTCOME_ABSTAINED) continue;
-        if (cr_question_parse(call->questions, i, call->share, &q.given, NULL)) continue;
+        if (cr_question_parse(call->questions, i, call->share, &q.given, &why)) continue;
         q.given.at_radius = call->at_radius;
-        if (cr_question_validate(w->record, &q, NULL)) continue;
+        if (cr_question_validate(w->record, &q, &why)) continue;
         const double limit = call->inverse ? 0.5 * (c.output_hi - c.output_lo) : c.tolerance;
         audited->is_relative |= q.given.relative_tolerance > 0;
         for (size_t k = q.first_output; k < q.end_output; k++) {
@@ -510,8 +513,7 @@ static int audit_is_due(const cr_context *w, const cr_request *r)
     cr_view *v = w->record;
     const int is_early = r->stop == CERTREG_STOP_DEADLINE || r->stop == CERTREG_STOP_CANCELLED;
     const double calls = 4; /* three, and one more or the answers again */
-    if (!cr_audit_is_possible(w->estimator) || !v->model.eval || is_early || !v->sample_count)
-        return 0;
+    if (!v->plan.audit || !v->model.eval || is_early || !v->sample_count) return 0;
     const int smaller = cr_certify_note_claims(w, r->call, r->out, r->size);
     if (v->audited.samples >= v->sample_count && !smaller) return 0;
     return !(w->clock->expires_at > 0) ||
@@ -520,15 +522,21 @@ static int audit_is_due(const cr_context *w, const cr_request *r)
 
 /* Audits the samples. Sets *again to 1 if the questions have to be answered again, since more
  * outputs count as out. */
-static certreg_status audit(const cr_context *w, cr_request *r, certreg_status answered, int *again)
+static certreg_status audit(const cr_context *w, cr_request *r, certreg_status answered, int *stop,
+                            int *again)
 {
     const certreg_error why = *w->why;
     *again = 0;
     if (!audit_is_due(w, r)) return answered;
     const certreg_status status = cr_audit_run(w->estimator);
-    if (status) return fail_all(w, r, status);
+    if (status) {
+        *stop = CR_STOP_FAILED;
+        fail_all(w, r, status);
+        if (w->why->value > 0) w->record->input.is_set = 0; /* refused: there is no second try */
+        return status;
+    }
     *w->why = why;
-    *again = cr_certify_differs(w->record);
+    *again = cr_certify_differs(w->record) || r->out->struct_size != r->size; /* by a callback */
     for (size_t i = 0; i < r->call->count && !*again; i++) {
         certreg_certificate c;
         read_answer(r->out, r->size, i, &c);
@@ -553,7 +561,7 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
         const certreg_status sampled = cr_stopping_sample(w, &r);
         status = conclude(w, &r, sampled, stop);
         if (sampled) return status;
-        status = audit(w, &r, status, &again);
+        status = audit(w, &r, status, stop, &again);
     }
     return status;
 }

@@ -88,6 +88,8 @@ static certreg_status certify_sigmas(const cr_context *w, const cr_call *call, c
         if (stop != CR_STOP_FAILED) continue; /* a question may fail, and others have answers */
         status = failed;
         cr_certificate_write_empty(w->record, status, CERTREG_STOP_ALL, count, here);
+        if (failed == CERTREG_E_MODEL_FAILED && w->why->value > 0)
+            write_empty_levels(failed, i, count, out); /* the model is refused */
         if (i + 1 < levels)
             write_empty_levels(failed, levels - i - 1, count, level_at(out, (i + 1) * count, size));
     }

@@ -23,9 +23,16 @@ size_t cr_audit_stride(uint64_t samples)
     return samples < 500 ? 16 : samples < 1000 ? 32 : 64;
 }
 
+/* Returns the most picks of a record that is audited alone. */
+static size_t most_picks(const certreg_plan *plan)
+{
+    const size_t of_64 = plan->max_samples / 64 + 1;
+    return cr_min_size(plan->max_samples, of_64 > 32 ? of_64 : 32);
+}
+
 size_t cr_audit_room(const certreg_plan *plan, size_t records)
 {
-    return plan->audit ? cr_arena_product(records, plan->max_samples / 64 + 1) + 64 : 0;
+    return plan->audit ? cr_arena_product(records, most_picks(plan)) + 64 : 0;
 }
 
 /* Returns the pick of the block with this number. */
@@ -57,10 +64,11 @@ void cr_audit_begin(certreg_estimator *e, cr_audit_source source, size_t stride)
     cr_audit *a = e->audit;
     a->source = source;
     a->stride = stride;
+    a->is_out = 0;
     a->count = a->first = a->used = 0;
     a->worst_excess = 0;
     a->step = CR_AUDIT_ASK;
-    a->is_rough = a->is_same = 0;
+    a->is_random = a->is_rough = a->is_same = 0;
     for (size_t k = 0; k < e->record.model.outputs; k++)
         a->limit[k] = a->change[k] = a->ratio[k] = a->scale[k] = a->moved[k] = 0;
 }
@@ -75,11 +83,14 @@ static void add_pick(cr_audit *a, cr_view *v, uint32_t record, uint64_t sample)
     }
 }
 
-void cr_audit_add(certreg_estimator *e, uint32_t record, int all)
+void cr_audit_add(certreg_estimator *e, uint32_t record, int kept)
 {
     cr_view *v = record_of(e, record);
     cr_audit *a = e->audit;
-    const size_t samples = all ? v->plan.max_samples : v->sample_count;
+    size_t samples;
+    const int all = kept && v->sample_count <= most_picks(&v->plan);
+    /* A shard need not begin at the first sample. */
+    if (cr_view_require_contiguous(v, &samples, NULL) || all) samples = v->plan.max_samples;
     for (uint64_t i = 0; all && i < samples; i++) add_pick(a, v, record, i);
     for (uint64_t i = 0; !all && i * a->stride < samples; i++)
         if (pick_at(&v->input.noise, a->stride, i) < samples)
@@ -103,6 +114,7 @@ void cr_audit_keep_picks(cr_record *r)
         if (i % stride == 0) pick = pick_at(&r->input.noise, stride, i / stride);
         if (i != pick) cr_record_erase(r, i);
     }
+    r->audited.samples = cr_min_size((size_t)r->audited.samples, r->sample_count);
 }
 
 /* ---- the order: the farthest output alone, then the farthest ones on its side */
@@ -300,19 +312,14 @@ certreg_status cr_audit_keep_input(certreg_estimator *e, const cr_noise *noise)
     return status ? cr_backend_failed(e->backend, status, "keep the input", &e->error) : CERTREG_OK;
 }
 
-void cr_audit_keep_outputs(certreg_estimator *e, const float *y, size_t rows, int is_random)
+void cr_audit_keep_outputs(certreg_estimator *e, const float *y, size_t rows, double random)
 {
     cr_audit *a = e->audit;
-    a->is_random = is_random;
+    for (size_t k = 0; k < e->record.model.outputs; k++) a->random[k] = random;
     a->check_rows = cr_min_size(rows, CR_CHECK_ROWS);
     for (size_t i = 0; i < a->check_rows; i++)
         cr_view_read_outputs(&e->record, y + i * e->record.columns,
                              a->check_outputs + i * e->record.model.outputs);
-}
-
-int cr_audit_is_possible(const certreg_estimator *e)
-{
-    return e->record.plan.audit && !e->audit->is_random;
 }
 
 int cr_audit_is_due(const certreg_estimator *e)
@@ -344,6 +351,7 @@ static void note(cr_audit *a, size_t item, size_t k, double change, double limit
         a->worst = item;
         a->worst_output = k;
         a->worst_change = change;
+        a->worst_limit = limit;
     }
 }
 
@@ -444,13 +452,11 @@ static void note_randomness(certreg_estimator *e, const float *y)
 {
     cr_audit *a = e->audit;
     const size_t outputs = e->record.model.outputs;
-    a->is_random = 0;
     for (size_t i = 0; i < a->check_rows; i++) {
         const float *before = a->check_outputs + i * outputs;
         cr_view_read_outputs(&e->record, y + i * e->record.columns, a->row);
         for (size_t k = 0; k < outputs; k++)
-            a->is_random |= cr_view_change(&e->record, k, before[k], a->row[k]) >
-                            part_of_output * fabs((double)before[k]);
+            a->random[k] = fmax(a->random[k], cr_view_change(&e->record, k, before[k], a->row[k]));
     }
 }
 
@@ -486,10 +492,14 @@ certreg_status cr_audit_take(certreg_estimator *e, const float *y, int *ended)
     const float now = a->row[a->worst_output];
     a->is_same |= step == CR_AUDIT_ASK;
     a->step = step_after(e);
+    /* Equal rows differ as much in two calls before the run: nothing can be compared. */
+    a->is_random = a->step == CR_AUDIT_ALONE &&
+                   a->random[a->worst_output] > part_of_tolerance * a->worst_limit;
+    if (a->is_random) a->step = CR_AUDIT_OFF;
     *ended = a->step == CR_AUDIT_OFF;
     if (step == CR_AUDIT_ALONE) a->alone = now;
     if (step != CR_AUDIT_FULL) return CERTREG_OK;
-    return refuse(e, cr_view_change(&e->record, a->worst_output, a->alone, now) >
+    return refuse(e, cr_view_change(&e->record, a->worst_output, a->alone, now) >=
                          same_cause * a->worst_change);
 }
 
@@ -505,6 +515,7 @@ int cr_audit_start(certreg_estimator *e)
 void cr_audit_store(const certreg_estimator *e, cr_record *r)
 {
     const cr_audit *a = e->audit;
+    if (a->is_random) return;
     r->audited.outputs = a->count;
     r->audited.samples = r->sample_count;
     for (size_t k = 0; k < r->model.outputs; k++) {
@@ -540,8 +551,15 @@ static cr_record *own_record(void *e, uint32_t number)
 certreg_status cr_audit_check(certreg_estimator *e)
 {
     certreg_status status = CERTREG_OK;
-    const int is_kept = !cr_audit_is_due(e) && e->audit->check_digest == e->record.input.digest;
+    if (!e->record.plan.audit || !e->record.model.eval) return status;
+    const int is_kept = !cr_audit_is_due(e) && e->audit->check_digest == e->record.input.digest,
+              is_late = e->clock.expires_at > 0 &&
+                        cr_deadline_now(e->record.deadline) + e->clock.slowest_batch >
+                            e->clock.expires_at;
+    /* no call of the model follows if it is late */
+    if (is_kept || is_late || atomic_load(&e->cancel)) return status;
     if (!e->record.plan.audit || is_kept || !e->record.model.eval) return status;
+    if (is_late || atomic_load(&e->cancel)) return status; /* no call of the model follows */
     status = cr_audit_begin_check(e);
     for (int ended = 0; !ended && !status;) status = call(e, &ended);
     return status;
@@ -551,7 +569,6 @@ static int begin_own(certreg_estimator *e)
 {
     const cr_audit_source own = {own_record, e};
     e->audit->own_samples = e->record.sample_count;
-    e->audit->own_noise = e->record.input.noise;
     cr_audit_begin(e, own, cr_audit_stride(e->record.sample_count));
     cr_audit_add(e, 0, 0);
     return cr_audit_start(e);
@@ -568,10 +585,11 @@ certreg_status cr_audit_run(certreg_estimator *e)
 /* ======== The audit of one record, by the caller's loop. */
 double cr_estimator_spread(const float *y, size_t count, size_t stride)
 {
-    double sum = 0, squares = 0, n = 0;
+    double sum = 0, squares = 0, n = 0, first = NAN;
     for (size_t i = 0; i < count; i++) {
-        const double gap = (double)y[i * stride] - (double)*y;
-        if (!isfinite(gap)) continue;
+        const double value = (double)y[i * stride], gap = isnan(first) ? 0 : value - first;
+        if (!isfinite(value)) continue;
+        if (isnan(first)) first = value;
         sum += gap;
         squares += gap * gap;
         n++;
@@ -585,15 +603,14 @@ static void limit_by_spread(cr_record *r)
     const size_t outputs = r->model.outputs;
     for (size_t k = 0; k < outputs; k++)
         if (isinf(r->audited.limit[k]))
-            r->audited.limit[k] = cr_estimator_spread(r->values + k, r->sample_count, outputs);
+            r->audited.limit[k] = cr_estimator_spread(r->values + k, r->plan.max_samples, outputs);
 }
 
 /* Returns 1 if an audit of the record as it is has begun. */
 static int is_auditing(const certreg_estimator *e)
 {
-    const cr_noise *a = &e->audit->own_noise, *b = &e->record.input.noise;
-    return e->audit->step != CR_AUDIT_OFF && e->record.input.is_set && a->noise_id == b->noise_id &&
-           a->level == b->level && e->audit->own_samples == e->record.sample_count;
+    return e->audit->step != CR_AUDIT_OFF && e->record.input.is_set &&
+           e->audit->own_samples == e->record.sample_count;
 }
 
 /* No later call answers from a record that was refused. */
@@ -614,12 +631,13 @@ static certreg_status next_call(certreg_estimator *e, float *x, size_t *rows)
                             r->plan.audit ? "x is NULL, and so is model.eval"
                                           : "plan.audit is 0: nothing is kept for an audit");
     if (!is_auditing(e)) {
-        if (!cr_audit_is_possible(e) || r->audited.samples >= r->sample_count) return CERTREG_OK;
+        if (r->audited.samples >= r->sample_count) return CERTREG_OK;
         limit_by_spread(r);
         if (!x) return void_if_refused(e, cr_audit_run(e));
         if (!begin_own(e)) return CERTREG_OK;
     }
     status = cr_audit_draw(e, x, &used, &drawn);
+    e->audit->is_out = !status;
     if (!status && !e->backend->borrows_stream && (status = e->backend->ops->wait(e->backend)))
         status = cr_backend_failed(e->backend, status, "draw noise", &e->error);
     *rows = status ? 0 : drawn;
@@ -629,13 +647,14 @@ static certreg_status next_call(certreg_estimator *e, float *x, size_t *rows)
 static certreg_status give_outputs(certreg_estimator *e, const float *y)
 {
     int ended;
-    if (!e->audit || !is_auditing(e))
+    if (!e->audit || !is_auditing(e) || !e->audit->is_out)
         return cr_error_set(&e->error, CERTREG_E_WRONG_STATE,
                             "no rows of certreg_audit_next are out");
     if (!y) return cr_error_set(&e->error, CERTREG_E_INVALID, "y is NULL");
     certreg_status status = cr_backend_read(e->backend, &y, e->batches.outputs,
                                             used_rows(e) * e->record.columns, "y", &e->error);
     if (status) return status;
+    e->audit->is_out = 0;
     status = cr_audit_take(e, y, &ended);
     if (!status && ended) cr_audit_store(e, &e->record);
     return void_if_refused(e, status);

@@ -84,8 +84,9 @@ size_t cr_audit_stride(uint64_t samples);
 size_t cr_audit_room(const certreg_plan *, size_t records);
 /* Begins an audit without picks. */
 void cr_audit_begin(certreg_estimator *, cr_audit_source, size_t stride);
-/* Adds the picks of a record, or all of its samples. record.audited.limit is set. */
-void cr_audit_add(certreg_estimator *, uint32_t record, int all);
+/* Adds the picks of a record, or all of its samples if it has `kept` its picks only.
+ * record.audited.limit is set. */
+void cr_audit_add(certreg_estimator *, uint32_t record, int kept);
 /* Gives the estimator other memory for picks. */
 void cr_audit_set_room(certreg_estimator *, cr_audit_pick *, size_t room);
 /* Removes all samples but the picks from a record. */
@@ -100,10 +101,8 @@ cr_audit_pick cr_audit_row(const certreg_estimator *, size_t row);
  * premise is refused: error.value is then the change, and error.row the number of the record, -1
  * for the check. */
 certreg_status cr_audit_take(certreg_estimator *, const float *y, int *ended);
-/* Notes the differences that were found in a record of the audit. */
+/* Notes the differences that were found in a record of the audit; none if the model is random. */
 void cr_audit_store(const certreg_estimator *, cr_record *);
-/* Returns 1 if plan.audit is set, and the model not random. */
-int cr_audit_is_possible(const certreg_estimator *);
 /* Returns 1 if the rows of the check are missing, which come before the first sample. */
 int cr_audit_is_due(const certreg_estimator *);
 /* Begins the call of these rows, which have the noise of the check about the mounted input. */

@@ -40,19 +40,20 @@ typedef struct cr_audit { /* of records; theory 15 */
     cr_audit_source source;
     cr_audit_pick *picks; /* room */
     size_t room, count, stride;
-    size_t own_samples; /* of the estimator's record, with this noise, if it is audited alone */
-    cr_noise own_noise;
+    size_t own_samples; /* of the estimator's record, if it is audited alone */
     enum cr_audit_step step;
+    int is_out;         /* 1: the caller has the rows of its next call */
     size_t first, used; /* items of the present call: picks, and then the rows of the check */
     uint64_t calls;
     double *limit;              /* outputs each: the largest tolerance of all claims, */
     double *scale;              /*   the largest recorded output, */
     double *change, *ratio;     /* the largest difference, and the largest part of a tolerance, */
+    double *random;             /*   the largest difference of equal rows before the run, */
     double *moved;              /*   and the largest effect of small changes of inputs */
     size_t worst, worst_output; /* the item that exceeds what is allowed most */
-    double worst_excess, worst_change;
+    double worst_excess, worst_change, worst_limit;
     float worst_before, worst_again, alone;
-    int is_random;       /* 1: equal rows have different outputs, so that none can be compared */
+    int is_random;       /* 1: the model is, at the scale of the tolerance: there is no verdict */
     int is_rough;        /* 1: some difference is too large for low precision */
     int is_same;         /* 1: the latest call had the same outputs again */
     float *before, *row; /* batch*outputs: of the latest call; outputs: of one row */
@@ -95,6 +96,6 @@ certreg_status cr_estimator_perturb(certreg_estimator *, float *x, size_t rows);
 double cr_estimator_spread(const float *y, size_t count, size_t stride);
 /* Keep the rows of the check for the audit: their input, with this noise, and their outputs. */
 certreg_status cr_audit_keep_input(certreg_estimator *, const cr_noise *);
-void cr_audit_keep_outputs(certreg_estimator *, const float *y, size_t rows, int is_random);
+void cr_audit_keep_outputs(certreg_estimator *, const float *y, size_t rows, double random);
 
 #endif

@@ -255,7 +255,8 @@ static certreg_status check(certreg_estimator *e, size_t rows, int32_t *found)
     status = try_variants(&t, found);
     if (!status && r->plan.audit) {
         const cr_noise noise = cr_estimator_check_noise(e);
-        cr_audit_keep_outputs(e, t.reference, t.rows, *found == CERTREG_DEPENDENCE_CALL);
+        cr_audit_keep_outputs(e, t.reference, t.rows,
+                              *found == CERTREG_DEPENDENCE_CALL ? e->error.value : 0);
         status = cr_audit_keep_input(e, &noise);
     }
     cr_record_clear(r);

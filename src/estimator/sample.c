@@ -257,8 +257,9 @@ certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *
                                              uint64_t noise_id, uint64_t level)
 {
     const certreg_status status = cr_estimator_enter(e, NULL);
-    return status ? status
-                  : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, noise_id, level));
+    if (status) return status;
+    if (e->audit) e->audit->step = CR_AUDIT_OFF; /* of the input before */
+    return cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, noise_id, level));
 }
 
 certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma,

@@ -667,7 +667,7 @@ static int waits_for_audit(certreg_queue *q, cr_slot *slot)
     int claims = slot->entry->set.given.count == 0;
     for (size_t k = 0; k < slot->entry->count; k++)
         claims |= q->answers[k].outcome != CERTREG_OUTCOME_ABSTAINED;
-    if (!cr_audit_is_possible(q->w.estimator) || slot->is_audited || !claims) return 0;
+    if (!q->home.plan.audit || slot->is_audited || !claims) return 0;
     slot->waits = CR_WAITS;
     return 1;
 }

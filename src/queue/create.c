@@ -65,6 +65,8 @@ static void lay_out(certreg_queue *q, const cr_record *like, cr_arena *host, cr_
     lay_out_calls(host, device, q, like);
     q->picks = cr_arena_alloc(host, cr_audit_room(&like->plan, p->capacity), sizeof *q->picks);
     if (p->keep) q->exported = cr_arena_alloc(host, q->export_bytes, 1);
+    if (p->keep && p->flags & CERTREG_QUEUE_KEEP_PICKS)
+        q->erased = cr_arena_alloc(host, like->plan.max_samples, sizeof *q->erased);
     for (size_t i = 0; i < p->capacity; i++) {
         cr_record record;
         cr_entry entry = {.is_open = 0};

@@ -306,6 +306,7 @@ static void fail_open(certreg_queue *q, certreg_status status)
             *q->w.why = why;
             cr_queue_fail(q, q->entries + i, status);
         }
+    cr_queue_abort_audit(q);
 }
 
 /* Records rows at .. end-1 of a call, which have one origin. */
@@ -349,12 +350,11 @@ static void fail_call(certreg_queue *q, const cr_queue_call *c, int32_t code)
 {
     if (c->audit) {
         cr_error_set(q->w.why, CERTREG_E_MODEL_FAILED,
-                     "the model returned %d when it was asked again for %zu samples, in fewer rows "
-                     "than before: see what it means by that",
+                     "the model returned %d for a call of the audit with %zu rows: see what it "
+                     "means by that, and let it take fewer rows than model.batch",
                      code, c->used);
         q->w.why->code = code;
         if (q->audit && c->audit == q->audits) fail_open(q, CERTREG_E_MODEL_FAILED);
-        cr_queue_abort_audit(q);
         return;
     }
     for (size_t i = 0; i < c->used; i++) {
@@ -390,6 +390,13 @@ static void end_entry(certreg_queue *q, cr_entry *e, certreg_status why)
 {
     if (e->set.given.count) {
         cr_set_give_up(q, e, why);
+        return;
+    }
+    if (e->asks_again) { /* its samples answer nothing */
+        for (size_t k = 0; k < e->count; k++)
+            e->certificates[k].stop = why == CERTREG_E_DEADLINE ? CERTREG_STOP_DEADLINE
+                                                                : CERTREG_STOP_CANCELLED;
+        cr_queue_decide(q, e);
         return;
     }
     for (size_t i = 0; i < q->open_count; i++) {

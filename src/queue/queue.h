@@ -113,6 +113,7 @@ struct certreg_queue {
     certreg_target target;   /* of `asked` */
     float *changed;          /* inputs: an alternative */
     unsigned char *exported; /* of plan.keep */
+    float *erased;           /* max_samples: of a record, while its picks alone are exported */
     size_t export_bytes;
     enum { CR_NO_AUDIT, CR_AUDIT_OF_CHECK, CR_AUDIT_OF_PICKS } audit;
     cr_audit_pick *picks;

@@ -104,6 +104,24 @@ void cr_queue_fail(certreg_queue *q, cr_entry *e, certreg_status status)
     cr_queue_decide(q, e);
 }
 
+/* Exports the record, or its picks: all samples are there again afterwards. */
+static certreg_status export(certreg_queue *q, size_t *bytes)
+{
+    cr_record *r = q->w.record;
+    const size_t outputs = r->model.outputs, count = r->sample_count;
+    const uint64_t audited = r->audited.samples;
+    const int picks_only = (q->plan.flags & CERTREG_QUEUE_KEEP_PICKS) != 0;
+    for (size_t i = 0; picks_only && i < r->plan.max_samples; i++)
+        q->erased[i] = r->values[i * outputs];
+    if (picks_only) cr_audit_keep_picks(r);
+    const certreg_status status = cr_record_export(r, q->exported, bytes, q->w.why);
+    for (size_t i = 0; picks_only && i < r->plan.max_samples; i++)
+        r->values[i * outputs] = q->erased[i];
+    r->sample_count = count;
+    r->audited.samples = audited;
+    return status;
+}
+
 /* Passes the record of a slot to the caller. */
 void cr_queue_keep_record(certreg_queue *q, const cr_slot *slot)
 {
@@ -115,8 +133,7 @@ void cr_queue_keep_record(certreg_queue *q, const cr_slot *slot)
                                   .path = slot->node.path,
                                   .tag = slot->entry->tag,
                                   .sample = q->w.record->sample_count};
-    if (q->plan.flags & CERTREG_QUEUE_KEEP_PICKS) cr_audit_keep_picks(q->w.record);
-    if (cr_record_export(q->w.record, q->exported, &bytes, q->w.why)) return;
+    if (export(q, &bytes)) return;
     cr_estimator_begin_callback(q->w.estimator);
     const int cancels = q->plan.keep(q->plan.keep_user, &of, q->exported, bytes);
     cr_estimator_end_callback(q->w.estimator);

@@ -29,7 +29,8 @@ static inline int rows_of(void *user, const certreg_batch *b)
 /* ---- estimators and queues */
 typedef struct setting {                           /* 0: the value behind it */
     size_t batch, capacity, calls, samples, pilot; /* 64, 10, the callback, 250, the plan's */
-    uint32_t flags;
+    uint32_t flags, audit;
+    uint64_t seed;     /* 5 */
     certreg_eval eval; /* rows_of */
     void *user;        /* of both callbacks */
     certreg_queue_keep keep;
@@ -49,8 +50,9 @@ static inline void *open_as(setting s, int is_queue)
     const certreg_model m = MODEL(.eval = s.eval ? s.eval : rows_of, .user = s.user, .inputs = D,
                                   .outputs = 1, .batch = s.batch ? s.batch : 64,
                                   .scale = s.scale ? s.scale : half);
-    const certreg_plan p =
-        PLAN(.seed = 5, .max_samples = s.samples ? s.samples : 250, .pilot = s.pilot);
+    const certreg_plan p = PLAN(.seed = s.seed ? s.seed : 5,
+                                .max_samples = s.samples ? s.samples : 250, .pilot = s.pilot,
+                                .audit = s.audit);
     const size_t open = s.capacity ? s.capacity : 10;
     const certreg_queue_plan plan = STRUCT(certreg_queue_plan, .flags = s.flags, .capacity = open,
                                            .calls = s.calls, .questions = QUESTIONS,
