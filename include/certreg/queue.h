@@ -191,7 +191,7 @@ enum certreg_queue_flag {
      * fail. A second try: only for models whose failures are a function of the row. */
     CERTREG_QUEUE_SPLIT = 1,
     /* plan.keep receives only the samples of a record that an audit would pick, for
-     * certreg_queue_input.asks_again */
+     * certreg_queue_input.asks_again. The queue takes 4*max_samples bytes more */
     CERTREG_QUEUE_KEEP_PICKS = 2
 };
 
@@ -221,7 +221,8 @@ typedef struct certreg_queue_plan {
 /** Computes the memory of a queue: that of an estimator, and about
  *  capacity*(4*max_samples*outputs + 8*inputs + questions*(1536 + 8*outputs) + 1024)
  *  + calls*batch*(4*inputs + 4*columns + 48) + sets*((alternatives + 1)*(8*questions
- *  + 16) + 4*inputs + questions*(400 + 8*outputs)), and with keep a record.
+ *  + 16) + 4*inputs + questions*(400 + 8*outputs)), and with keep a record; with
+ *  plan.audit also capacity*(max_samples/4 + 512).
  *  @return as certreg_queue_create; the sizes are 0 after a failure  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_size(
     certreg_backend *, const certreg_model *, const certreg_plan *,
