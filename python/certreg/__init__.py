@@ -22,8 +22,8 @@ Layers of the modules; each imports from its own layer and from layers above::
     models       names frames _onnx_tensors _onnx models denoised _missing parametric _categorical
                  _network training joining
     one input    questions results plots attacks alternatives _queue _evaluation estimator solver
-                 _rules intervals _perturbations check _records
-    many inputs  _worker workers _plan _probes _integrity _remarks _rows_file bands
+                 _rules intervals _perturbations check
+    many inputs  _worker workers _plan _integrity _remarks _rows_file bands
                  certified_rows _database store shards options rows
     choices      boxes groups sensitivity tuning comparison units regressor
     command      cli"""

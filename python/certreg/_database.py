@@ -12,7 +12,7 @@ import tempfile
 from ._files import place_of
 from .errors import ResumeError
 
-APPLICATION = 0x63723036  # "cr06": owner and format of a file, in the header of SQLite
+APPLICATION = 0x63723037  # "cr07": owner and format of a file, in the header of SQLite
 
 
 def is_foreign(path: str) -> bool:

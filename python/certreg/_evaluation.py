@@ -383,9 +383,10 @@ class Evaluator(Handle):
         self._open()
         cells = self._missing_in(z)
         self._set_layout(layout)
-        self._missing.clear()  # an exception, such as Ctrl-C, must leave no cells of another input
-        self._call("begin_level", cells.filled(z).ctypes.data, sigma, noise_id, level)
-        self._missing.append(cells)
+        with self._calls:
+            self._missing.clear()  # an exception, such as Ctrl-C, must leave no cells of another z
+            self._call("begin_level", cells.filled(z).ctypes.data, sigma, noise_id, level)
+            self._missing.append(cells)
         if self._unchecked:
             self.model_check(self._whole or CHECK_ROWS)
 

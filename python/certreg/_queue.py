@@ -16,7 +16,7 @@ from ._ctypes import i32, size_t, u32, u64
 from ._library import lib
 from ._missing import WHOLE, MissingCells
 from .alternatives import Cell, Found
-from .constants import CALL_IDLE, CALL_ROWS, Status
+from .constants import CALL_IDLE, CALL_ROWS, QUEUE_KEEP_PICKS, Status
 from .errors import CertregError, of_model
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Input(NamedTuple):
     questions: "C.Array[S.Question]"
     radius: float = 0.0  # > 0: of output bounds
     records: Mapping[Node, bytes] = {}
+    asks_again: bool = False  # the model, for samples of its record
 
 
 class Result(NamedTuple):
@@ -76,21 +77,21 @@ class Queue(Handle):
     inputs        that may be open
     alternatives  most of an input, beside itself
     pilot         None: that of the estimator
-    keeps         whether results have records"""
+    keeps         "records" or "picks" that results have; or nothing"""
 
     _NAME = "queue"
 
     def __init__(
         self, e: Estimator, questions: int, samples: int, batch: int, inputs: int,
-        alternatives: int = 0, pilot: int | None = None, keeps: bool = False,
+        alternatives: int = 0, pilot: int | None = None, keeps: str = "",
     ) -> None:  # fmt: skip
         super().__init__()
         self.alternatives, self._estimator = alternatives, e
         self._calls, self._callbacks = e._calls, e._callbacks
         self.inputs: dict[int, _Open] = {}  # by their tags
-        self._checked: MissingCells | None = None  # of the rows of the check
+        self._checked: MissingCells | None = None  # the missing cells of the rows of the check
         self._out = S.QueueCall()
-        self._make_functions(keeps)
+        self._make_functions(bool(keeps))
         m, p = (type(one).from_buffer_copy(one) for one in e._plan[:2])
         m.batch, p.progress, p.max_samples = batch, S.PROGRESS(), samples
         p.pilot = p.pilot if pilot is None else pilot
@@ -99,6 +100,7 @@ class Queue(Handle):
         plan = S.QueuePlan(
             capacity=min(most, inputs * (alternatives + 1)), questions=questions,
             sets=min(most, inputs), alternatives=alternatives, keep=self._keep,
+            flags=QUEUE_KEEP_PICKS if keeps == "picks" else 0,
         )  # fmt: skip
         size, why = size_t(), S.Error()
         given = e._backend, *map(C.byref, (m, p, plan, why))
@@ -158,7 +160,7 @@ class Queue(Handle):
         given = S.QueueInput(
             tag=one.tag, z=z.ctypes.data, sigma=one.sigma, noise_id=one.noise_id, level=one.level,
             samples=one.samples, questions=one.questions, count=len(one.questions),
-            at_radius=one.radius,
+            at_radius=one.radius, asks_again=one.asks_again,
         )  # fmt: skip
         if count:
             given.alternatives = C.pointer(S.Alternatives(
@@ -221,30 +223,35 @@ class Queue(Handle):
             return {}
         x = self._memory.array(call.x, (call.rows, *self._estimator.shape))[: call.used]
         of = np.frombuffer(C.string_at(call.row, call.used * ROW.itemsize), ROW)
-        self._restore(x, of)
+        checks, checked = of["sample"] == OF_CHECK, self._checked
+        if checks.all() and checked is None:
+            checked = self.inputs[int(of["tag"][0])].lacks.get(0, WHOLE)
+        self._restore(x, of, checks, checked or WHOLE)
         x.flags.writeable = False
         y, failed = self._outputs(x, of["tag"])
-        self._give(y)
-        for tag in failed:
-            self._call("drop", C.byref(u64(tag)))
+        for tag, error in failed.items():
+            if checks.all() or tag not in self.inputs:
+                raise error
+            self._call("drop", C.byref(u64(tag)))  # so that nothing is taken from its rows
             del self.inputs[tag]
+        self._give(y)
+        self._checked = checked
         return failed
 
-    def _restore(self, x: np.ndarray, of: np.ndarray) -> None:
+    def _restore(
+        self, x: np.ndarray, of: np.ndarray, checks: np.ndarray, checked: MissingCells
+    ) -> None:
         """Puts missing cells back into the rows of a call. The rows of the check, which come back
         in the calls of audits, keep those of the first input."""
-        checks = of["sample"] == OF_CHECK
-        if self._checked is None and checks.all():  # the first call
-            self._checked = self.inputs[int(of["tag"][0])].lacks.get(0, WHOLE)
-        if (self._checked or WHOLE) is WHOLE and not any(one.lacks for one in self.inputs.values()):
+        if checked is WHOLE and not any(one.lacks for one in self.inputs.values()):
             return
         node = np.stack([of["tag"], of["number"], checks], axis=1)
         changes = (node[1:] != node[:-1]).any(axis=1)
         ends = [0, *(np.flatnonzero(changes) + 1).tolist(), len(x)]
         for first, last in zip(ends, ends[1:]):
             tag, number, is_check = node[first].tolist()
-            lacks = {0: self._checked or WHOLE} if is_check else self.inputs[tag].lacks
-            lacks.get(number, WHOLE).restore(x[first:last])
+            lacks = checked if is_check else self.inputs[tag].lacks.get(number, WHOLE)
+            lacks.restore(x[first:last])
 
     def _outputs(
         self, x: np.ndarray, tags: np.ndarray
@@ -325,9 +332,10 @@ def _address(data: bytes) -> int | None:
 
 
 def _named(error: BaseException, cells: Sequence[Cell]) -> BaseException:
-    """A failure with the name of the alternative, in place of its number."""
+    """A failure with the name of the alternative, in place of its number, and without its tag."""
     if isinstance(error, CertregError):
         text = re.sub(r"^alternative (\d+)(?=:)", lambda n: cells[int(n[1])].name, str(error))
+        text = re.sub(r"^input \d+( \(an alternative\))?, ", "", text)
         error.args = (text,)
     return error
 

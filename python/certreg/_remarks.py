@@ -19,7 +19,7 @@ from .constants import Outcome, Output, Statistic, Status
 from .estimator import Estimator
 from .names import listed, noise_on
 from .questions import Question, tolerance_text
-from .results import reason_text
+from .results import premise_text, reason_text
 
 TOO_LITTLE = "float32 noise"  # in the error of an input that is too far from 0 for its noise
 UNITS = "; scale='std' puts sigma in units of each feature"
@@ -84,6 +84,16 @@ def missing_remark(missing: np.ndarray, names: Names) -> str:
 def named(which: np.ndarray, names: Names) -> list[str]:
     """The names of these features, which are counted if they have no names."""
     return [names[j] if names else f"feature {j}" for j in np.flatnonzero(which).tolist()]
+
+
+def premise_remark(certificates: np.ndarray, claims: np.ndarray) -> str:
+    """What was tested of the premise, where least was tested; empty without a claim."""
+    if not claims.any():
+        return ""
+    audited = certificates["audited"][claims]
+    worst = (certificates[f"audit_{name}"][claims].max() for name in ("change", "band", "share"))
+    text, some = premise_text(int(audited.min()), *worst), np.count_nonzero(audited == 0)
+    return f"{text}, for {some} of {audited.size} certificates" if 0 < some < audited.size else text
 
 
 def output_remark(sampling: Sampling, questions: Sequence[Question]) -> str:
@@ -240,7 +250,7 @@ def ceiling_of(
     asked = dataclasses.replace(question, output=0)
     value = max(1 if high is None else min(1, high), -math.inf if low is None else low)
     columns = 2 if kind is not None and kind[0] == Output.ANGLE_PAIR else 1
-    structs = Job(None, None, plan, (asked,), None, False).structs()
+    structs = Job(None, None, plan, (asked,), None, "").structs()
     found = empty_certificates(1, 1)
     try:
         with plan.estimator(lambda x: np.full((len(x), columns), value)) as e:

@@ -35,7 +35,10 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         raise ValueError("a file of rows keeps no records: save rows[:], which has none")
     sampling = rows.sampling if keep_seed else dataclasses.replace(rows.sampling, seed=0)
     plan = {name: value for name, value in vars(sampling).items() if name not in _ARRAYS}
+    optional = {name: getattr(sampling, name) for name in _ARRAYS} | {"missing": rows.missing}
+    arrays = {name: np.asarray(value) for name, value in optional.items() if value is not None}
     facts = {
+        "arrays": list(arrays),
         "sampling": plan,
         "questions": [dataclasses.asdict(question) for question in rows.questions],
         "errors": [[row, k, text] for (row, k), text in rows.errors.items()],
@@ -52,15 +55,13 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         "certreg": rows.certreg,
         **_facts_of_index(rows.index),
     }
-    known = {name: getattr(sampling, name) for name in _ARRAYS}
     archive = archive_of(
         version=_VERSION,
         facts=np.array(json.dumps(facts, default=lambda value: value.tolist())),
         certificates=np.ascontiguousarray(rows.certificates),
         done=rows.done,
         numbers=rows.numbers,
-        **({} if rows.missing is None else {"missing": rows.missing}),
-        **{name: np.asarray(value) for name, value in known.items() if value is not None},
+        **arrays,
     )
     replace(path, archive, secret=keep_seed)
 
@@ -71,6 +72,8 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
         if not {"facts", "certificates", "done", "numbers"} <= set(kept):
             raise ValueError("it holds something else")
         facts = json.loads(str(kept["facts"]))
+        if not set(facts.get("arrays", ())) <= set(kept):
+            raise ValueError("it has lost an array")
         index = _index_of(facts)
         made = kind(
             _with_all_fields(kept["certificates"]),

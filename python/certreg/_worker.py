@@ -10,7 +10,7 @@ import pickle
 import socket
 import threading
 import time
-from typing import Mapping, NamedTuple, Sequence, cast
+from typing import Any, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,13 +18,12 @@ from numpy.typing import ArrayLike
 from . import _structs as S
 from ._arrays import shared_rows
 from ._library import version
-from ._queue import Input, Node, Queue
-from ._records import recorded
+from ._queue import ITSELF, Input, Node, Queue
 from ._types import Function, Model, Shape
 from .alternatives import Alternatives, Budget, Cell, Found
 from .constants import CHECK_ROWS, Output, Status, __version__, version_text
 from .denoised import function_of_rows, made_of
-from .errors import CertregError, RowsError, raised
+from .errors import CertregError, RowsError, raised, refusal_of
 from .estimator import Estimator, kinds_of
 from .frames import Columns
 from .questions import Question, digests_of, divided, structs_of
@@ -32,8 +31,15 @@ from .results import refused_certificate
 
 CERTIFICATE = cast("np.dtype[np.void]", np.dtype(S.Certificate))  # of a structured array
 FIELDS = [name for name in CERTIFICATE.names or () if name not in ("struct_size", "reserved")]
-LOOK = 40  # samples of a row between looks at a target
 ADDED = FIELDS[FIELDS.index("reason") :]  # since 0.3.0: the last columns of tables
+
+
+def recorded(data: bytes) -> np.ndarray:
+    """The outputs of all samples of a record, (samples, outputs), with NaN for failed samples.
+    docs/stability.md describes the bytes."""
+    words = np.frombuffer(data, "<u8", 18)  # magic, 15 words, and the first range
+    outputs, samples = int(words[7]), int(words[17])
+    return np.frombuffer(data, "<f4", samples * outputs, words.nbytes).reshape(samples, outputs)
 
 
 class Record(NamedTuple):
@@ -47,6 +53,7 @@ class Record(NamedTuple):
     number: int = 0  # of the alternative; 0: the row itself
     depth: int = 0  # of a part of it, and its path
     path: int = 0
+    picks: int = 0  # 1: it has only the samples that are asked again
 
     def outputs(self, outputs: int) -> np.ndarray:
         """The outputs of all samples, (samples, outputs), with NaN for failed samples; empty if
@@ -110,7 +117,7 @@ class Job:
     sampling: Sampling
     questions: tuple[Question, ...]
     radius: float | None  # None: compute radii; otherwise output bounds at this radius
-    keeps_records: bool
+    keeps: str  # "records", or their "picks" to ask the model again; or nothing
     rows: int = 0  # of the whole table
     alternatives: Alternatives | None = None
     audits: bool = True  # whether the model is asked again for some samples
@@ -121,11 +128,6 @@ class Job:
         plan = self.sampling
         most = shared_rows(plan.batch, math.prod(plan.shape), self.columns is not None)
         return min(most, max(1, self.rows) * len(plan.sigmas) * plan.samples)
-
-    @property
-    def stops(self) -> bool:
-        """True if a row may end before it has all samples."""
-        return all(question.target is not None for question in self.questions)
 
     def budget(self, k: int) -> Budget:
         """The samples of a row with alternatives at a sigma."""
@@ -162,11 +164,19 @@ class Chunk:
     failure: BaseException | None
     seconds: float
     found: list[tuple[int, int, Found]] = dataclasses.field(default_factory=list)  # alternatives
+    doubt: str = ""  # of the check of the model
 
 
 def empty_certificates(*shape: int) -> np.ndarray:
     """Certificates that claim nothing."""
     return np.full(shape, np.frombuffer(bytes(refused_certificate()), CERTIFICATE)[0])
+
+
+def claims_of(certificates: np.ndarray, of_bounds: bool) -> np.ndarray:
+    """True for each certificate that claims something."""
+    if of_bounds:
+        return np.asarray(np.isfinite(certificates["output_hi"] - certificates["output_lo"]))
+    return np.asarray(certificates["radius"] > 0)
 
 
 class Worker:
@@ -179,8 +189,8 @@ class Worker:
             self.of_one_row.add(Status.WRONG_STATE)
         if job.alternatives:
             self.of_one_row.add(Status.INVALID)
-        audits = job.audits and self.function is not None
-        self.estimator = job.sampling.estimator(self.function or _no_model, audits)
+        self.unchecked = job.audits and self.function is not None
+        self.estimator = job.sampling.estimator(self.function or _no_model, self.unchecked)
         self.estimator._unchecked = False
         self.estimator._names = getattr(job.columns, "names", None)
         self.queue = self._queue(0)
@@ -191,9 +201,8 @@ class Worker:
     def _queue(self, alternatives: int) -> Queue:
         """A queue for rows with so many alternatives."""
         job, plan = self.job, self.job.sampling
-        each = LOOK * (alternatives + 1) if job.stops else plan.samples
-        inputs = min(job.batch // each + 2, max(1, job.rows) * len(plan.sigmas))
-        more = inputs, alternatives, None, job.keeps_records
+        inputs = 2 * max(1, job.rows) * len(plan.sigmas)  # an audit is for half of them
+        more = inputs, alternatives, None, job.keeps
         return Queue(self.estimator, len(job.questions), plan.samples, job.batch, *more)
 
     def close(self) -> None:
@@ -201,43 +210,40 @@ class Worker:
         self.queue.close()
         self.estimator.close()
 
-    def probe(self, X: np.ndarray) -> np.ndarray:
-        """The outputs of the model for inputs without noise, of shape (rows, columns)."""
-        if self.function is None:
-            raise ValueError("without a model there is nothing to probe")
-        try:
-            return np.array(self.function(X), np.float32).reshape(len(X), -1)
-        except Exception as error:
-            raise RowsError(raised("the model", error)) from error
-
-    def check(self, rows: np.ndarray, X: np.ndarray) -> Chunk:
-        """Checks the model at an input. `errors` of the result has remarks, and `failure` the
-        exception if the model is refused."""
-        chunk, e = Chunk(rows, np.empty(0), [], [], None, 0.0), self.estimator
-        try:
-            e._begin(X[0].ravel(), self.job.sampling.sigmas[0], 0, 0)
-            e._missing[0].check()
+    def _check(self, X: np.ndarray) -> None:
+        """Checks the model at the first row that has no record and can begin, once."""
+        e = self.estimator
+        for row, z in zip(self.chunk.rows.tolist(), X):
+            if not self.unchecked or self.done is not None or (row, 0) in self.known:
+                continue
+            try:
+                e._begin(z.ravel(), self.job.sampling.sigmas[0], 0, 0)
+                e._missing[0].check()
+            except Exception:  # the row fails when it is added
+                continue
             found, why = e._model_checked(CHECK_ROWS)
+            why.row = row
             if why.status:
                 raise why
-            if found:
-                chunk.errors.append((int(rows[0]), 0, str(why)))
-        except BaseException as error:
-            chunk.failure = error
-        return chunk
+            self.unchecked, self.chunk.doubt = False, str(why) if found else ""
 
-    def answer(self, rows: np.ndarray, X: np.ndarray, records: Sequence[Record] = ()) -> Chunk:
+    def answer(
+        self, rows: np.ndarray, X: np.ndarray, records: Sequence[Record] = (),
+        done: np.ndarray | None = None,
+    ) -> Chunk:  # fmt: skip
         """Certifies the rows with these indices and the inputs X. Rows in `records` are not sampled
-        again."""
+        again. `done`: the certificates of these rows, if the model is only asked again for samples
+        in `records`; `failure` of the result is then the refusal."""
         begun, plan = time.perf_counter(), self.job.sampling
         shape = len(rows), len(plan.sigmas), len(self.questions)
         self.chunk = Chunk(rows, empty_certificates(*shape), [], [], None, 0.0)
         self.known: dict[tuple[int, int], list[Record]] = {}
         for record in records:
             self.known.setdefault(record[:2], []).append(record)
-        self.left, self.end = np.full(shape[0], shape[1]), shape[0]
+        self.left, self.end, self.done = np.full(shape[0], shape[1]), shape[0], done
         try:
             with self.estimator._callbacks.holding_interrupts():
+                self._check(X)
                 self._compute(np.ascontiguousarray(X, np.float32))
         except BaseException as error:  # KeyboardInterrupt as well: results are kept
             self.chunk.failure = error
@@ -252,7 +258,7 @@ class Worker:
         errors = [error for error in chunk.errors if error[0] in done]
         found = [one for one in chunk.found if one[0] in done]
         kept = [record for record in chunk.records if record.row in done]
-        return Chunk(chunk.rows, out, errors, kept, chunk.failure, seconds, found)
+        return Chunk(chunk.rows, out, errors, kept, chunk.failure, seconds, found, chunk.doubt)
 
     def _compute(self, X: np.ndarray) -> None:
         """Adds rows while there is room, and computes until all have results, or all before one
@@ -272,8 +278,13 @@ class Worker:
                     self._end(failed, error)
 
     def _end(self, tag: int, error: BaseException) -> None:
-        """Ends the chunk before a row."""
-        sigmas = len(self.job.sampling.sigmas)
+        """Ends the chunk before a row. Raises the refusal of a model, with the row of the table in
+        place of the tag."""
+        sigmas, refusal = len(self.job.sampling.sigmas), refusal_of(error)
+        if refusal:
+            known = refusal.row >= 0
+            refusal.row = int(self.chunk.rows[refusal.row // sigmas]) if known else -1
+            raise refusal
         if tag // sigmas < self.end:
             self.end, self.chunk.failure = tag // sigmas, error
             self.queue.drop(self.end * sigmas)
@@ -284,6 +295,8 @@ class Worker:
         i, k = divmod(tag, len(plan.sigmas))
         row = int(self.chunk.rows[i])
         known = self.known.get((row, k), [])
+        if self.done is not None:
+            return self._ask(tag, z, known, self.done[i, k])
         failed = next((record for record in known if record.data is None), None)
         try:
             if failed:
@@ -299,7 +312,7 @@ class Worker:
             for q, each in self.tolerances.items():
                 self.questions[q].tolerance = each[row]
             given = tag, cells, plan.sigmas[k], plan.noise_id + row, plan.levels[k], samples
-            data = {record[5:]: cast(bytes, record.data) for record in known}
+            data = {record[5:8]: cast(bytes, record.data) for record in known}
             return self.queue.add(Input(*given, self.questions, self.job.radius or 0.0, data))
         except CertregError as error:
             if not failed and error.status not in (*self.of_one_row, Status.INVALID):
@@ -312,6 +325,23 @@ class Worker:
         except Exception as error:
             self._end(tag, error)
         return True
+
+    def _ask(self, tag: int, z: np.ndarray, known: list[Record], done: np.ndarray) -> bool:
+        """Adds a row that is done, to ask the model again, unless the queue is full."""
+        plan = self.job.sampling
+        i, k = divmod(tag, len(plan.sigmas))
+        own = [record.data for record in known if record.data and record[5:8] == ITSELF]
+        bounds = self.job.radius is not None
+        claims = np.flatnonzero(claims_of(done, bounds)).tolist()
+        if not own or not claims:
+            return True
+        asked = (S.Question * len(claims))(*[self.questions[q] for q in claims])
+        for struct, c in zip(asked, done[claims]):
+            struct.tolerance = (c["output_hi"] - c["output_lo"]) / 2 if bounds else c["tolerance"]
+            struct.relative_tolerance = 0
+        noise = plan.sigmas[k], plan.noise_id + int(self.chunk.rows[i]), plan.levels[k]
+        more: Any = dict(records={ITSELF: own[0]}, asks_again=True)
+        return self.queue.add(Input(tag, [Cell("", z)], *noise, plan.samples, asked, **more))
 
     def _cells(self, z: np.ndarray, k: int, known: list[Record]) -> tuple[list[Cell], int]:
         """A row and its alternatives, and the number of its samples; without a model that of its
@@ -332,17 +362,24 @@ class Worker:
     ) -> None:  # fmt: skip
         """Notes a result. If sampling failed, only the failure is kept, so that other questions
         fail too and are not answered from an incomplete record."""
+        if self.done is not None:
+            return
         i, k = divmod(tag, len(self.job.sampling.sigmas))
         row, chunk = int(self.chunk.rows[i]), self.chunk
         self.left[i] -= 1
         chunk.certificates[i, k] = certificates
         chunk.errors += [(row, k, str(error))] if error else []
         chunk.found += [(row, k, found)] if found else []
-        kept = [Record(row, k, data, 0, None, *node) for node, data in records.items()]
+        whole = self.job.keeps == "records"
+        kept = [
+            Record(row, k, data, 0, None, *node, picks=int(not whole))
+            for node, data in records.items()
+            if whole or node == ITSELF
+        ]
         # A tolerance that is too small for steps of float32 is a failure of the question.
         if error and not (error.status == Status.OUT_OF_RANGE and error.sample < 0):
-            kept = [Record(row, k, None, int(error.status), str(error))]
-        chunk.records += kept if self.job.keeps_records else []
+            kept = [Record(row, k, None, int(error.status), str(error))] if whole else []
+        chunk.records += kept
 
 
 def _no_model(x: np.ndarray) -> np.ndarray:

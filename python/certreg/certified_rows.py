@@ -18,12 +18,13 @@ from ._arrays import check_finite, numbers
 from ._library import version
 from ._optional import needed
 from ._remarks import abstention_remarks, ceiling_remarks, exact_features, failure_remark
-from ._remarks import missing_remark, named, noise_remark, output_remark, unbounded_remarks
+from ._remarks import missing_remark, named, noise_remark, output_remark, premise_remark
+from ._remarks import unbounded_remarks
 from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
 from ._texts import printable
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
-from ._worker import ADDED, CERTIFICATE, FIELDS, Record, Sampling
+from ._worker import ADDED, CERTIFICATE, FIELDS, Record, Sampling, claims_of
 from .alternatives import Found
 from .bands import population
 from .constants import Domain, Outcome, version_text
@@ -71,8 +72,7 @@ class Rows(HtmlTable):
         What was computed from some of these rows: "the scale", by "std" or "iqr", "the denoiser",
         "the set of alternatives", by "any", or nothing.
     doubt : str
-        The text of the ModelWarning of this call; empty without one, and if no row was sampled,
-        because the resume file had all of them.
+        The text of the ModelWarning of this call; empty without one.
     alternatives : dict
         For rows with alternatives, by (row, index of sigma): `count` of alternatives, `calls`, the
         `limiting` alternative for each question, `proved`, with a target the number before the
@@ -362,12 +362,12 @@ class Rows(HtmlTable):
         Returns
         -------
         list of str
-            A text about outputs without a question; the text of a ModelWarning; a text about
-            features without noise; a text about missing cells; for each question a text if at least
-            half of the radii at the largest sigma are as long as this sigma allows; for each sigma
-            and question the reasons of rows that abstained, or a text if no output is bounded
-            because sigma and samples allow no such radius; and a text about failed rows, with the
-            first reason. Features without names are counted from 0."""
+            A text about outputs without a question; the text of a ModelWarning; what was tested of
+            the premise; a text about features without noise; a text about missing cells; for each
+            question a text if at least half of the radii at the largest sigma are as long as it
+            allows; for each sigma and question the reasons of rows that abstained, or a text if no
+            output is bounded because sigma and samples allow no such radius; and a text about
+            failed rows, with the first reason. Features without names are counted from 0."""
         statuses = self.certificates["status"][self.done]
         failed = failure_remark(self.errors, self.numbers, statuses, self.sampling.scale)
         others = output_remark(self.sampling, self.questions)
@@ -379,7 +379,9 @@ class Rows(HtmlTable):
         noise = noise_remark(self.sampling, self.columns, bool(self.alternatives))
         cells = self.missing
         lacks = "" if cells is None else missing_remark(cells[self.done], self.columns)
-        found = [text for text in (self.doubt, noise, lacks) if text]
+        claims = claims_of(self.certificates, self.at_radius is not None)
+        premise = premise_remark(self.certificates, claims & self.done[:, None, None])
+        found = [text for text in (self.doubt, premise, noise, lacks) if text]
         plan = self.sampling, self.questions
         if self.at_radius is not None:
             return found + unbounded_remarks(*plan, self.at_radius, self._fields)

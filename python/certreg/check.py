@@ -4,7 +4,7 @@ float32 can represent the noise."""
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, Iterable, Iterator, Sequence
+from typing import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -29,6 +29,7 @@ PLAN_DEPLOYED = 8  # flags=...: the deployed loop, in which every sample has noi
 PLAN_EPISODE = 4  # flags=...: a row is the noise of one run of a control loop; experimental
 PLAN_ROUNDED = 16  # outputs are rounded to float32: a flag of every Estimator; experimental
 CALL_ROWS, CALL_IDLE = 1, 4  # states of a call of a queue: rows to compute; nothing at all
+QUEUE_KEEP_PICKS = 2  # a flag of a queue: of records it keeps what an audit would ask
 CHECK_ROWS = 4  # of a small check of the model
 AUDIT_DEFAULT, AUDIT_WHOLE = 1, 2  # of a plan: some outputs are asked again after a run
 JSON_SEED = 1  # to_json(flags=...): write the seed too

@@ -90,8 +90,9 @@ class ModelWarning(UserWarning):
 class RowsError(RuntimeError):
     """An end of certify_rows before all rows were done.
 
-    The model raised an exception, its outputs depend on other rows, a process ended or has other
-    versions of certreg, or the executor was shut down. ``__cause__`` is the original exception.
+    The model raised an exception, its outputs depend on other rows or change with time, a process
+    ended or has other versions of certreg, or the executor was shut down. ``__cause__`` is the
+    original exception. If outputs depend on more than their row, no row is done.
 
     Attributes
     ----------
@@ -121,6 +122,12 @@ class ResumeError(ValueError):
 def raised(what: str, error: BaseException) -> str:
     """A text about an exception that `what` raised."""
     return f"{what} raised {type(error).__name__}: {error}"
+
+
+def refusal_of(error: object) -> CertregError | None:
+    """The error if the model was asked again, or checked, and has another output; else None."""
+    failed = isinstance(error, CertregError) and error.status == Status.MODEL_FAILED
+    return error if failed and error.value > 0 else None  # type: ignore[attr-defined, return-value]
 
 
 def of_model(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from typing import Any, Callable, Iterator, Mapping, Protocol, Sequence, TypeAlias
+from typing import Any, Iterator, Mapping, Protocol, Sequence, TypeAlias
 from typing import TypeGuard, cast
 
 import numpy as np

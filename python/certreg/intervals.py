@@ -21,19 +21,18 @@ from ._categorical import split_by_rule
 from ._ctypes import i32
 from ._files import replace_arrays
 from ._progress import ProgressLine
-from ._records import Probe, probe_rows, recorded
 from ._rules import Interval, IntervalList, Rule, rule_of
 from ._tables import HtmlTable
 from ._types import Inputs, Model, Path, Progress, Shape, Table
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
-from .errors import CertregError, value_error
+from .errors import CertregError, refusal_of, value_error
 from .estimator import Estimator, kinds_of
 from .frames import Columns, categories_of_text, in_order, index_of, is_frame, rows_of_text
 from .frames import text_of_categories, text_of_rows
 
-_VERSION = 7  # of files; 5 had no probe, 6 no categories
-_PROBED = 2  # samples of each row of a probe
+_VERSION = 8  # of files; 5 had no probe, 6 no categories, 7 no records
+_KEPT_SAMPLES = 64  # of a point, for which `load` asks the model again
 _FIELDS = (
     "score output outputs sigma seed model samples first_noise last_noise digest count"
 ).split()
@@ -41,6 +40,7 @@ _KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part o
 
 
 Intervals: TypeAlias = Any  # an Interval, or a list with one for each output
+_Points: TypeAlias = tuple[Inputs, list[int], list[bytes]]  # with noise ids, and records
 
 
 class Calibrated(HtmlTable):
@@ -194,6 +194,7 @@ class Calibrated(HtmlTable):
             Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT, **options
         )
         self._estimator = self._new_estimator(seed=inputs_seed)
+        self._estimator._unchecked = False  # it is asked again instead, like that of the points
 
     def _set_calibration(
         self, scores: np.ndarray, units: np.ndarray | None, fields: Mapping[str, float]
@@ -213,31 +214,32 @@ class Calibrated(HtmlTable):
         seed: int | None,
         progress: Callable[..., object] | None,
     ) -> None:
-        done, some = 0, probe_rows(len(truths))
-        outputs: list[np.ndarray] = []
+        done, some = 0, sorted({0, len(truths) // 2, len(truths) - 1})
+        rows = X.iloc[some] if is_frame(X) else numbers(X, np.float32, "X")[some]
+        self._points = rows.copy(), some, list[bytes]()
         with self._new_estimator(seed=seed) as e:
+            e._unchecked = False
 
             def calibrate() -> None:
                 nonlocal done
                 e._call("calibrate", C.byref(self._calibration), truths[done].ctypes.data)
-                if done in some:
-                    outputs.append(recorded(e.export())[:_PROBED])
                 done += 1
                 if progress and progress(done, len(truths)):
                     raise CertregError(Status.CANCELLED)
 
             ids = range(len(truths))
             e._sample_each(X, self.sigma, samples, calibrate, ids, Domain.INTERVALS)
-        self._estimator._unchecked = False  # the same model
-        rows = X.iloc[some] if is_frame(X) else numbers(X, np.float32, "X")[some]
-        self._probed = rows.copy(), Probe(tuple(some), np.concatenate(outputs))
+            for z, noise_id in zip(e._inputs_of(rows), some):
+                e._begin_flat(z, self.sigma, noise_id, Domain.INTERVALS)
+                e.sample(0, min(samples, _KEPT_SAMPLES))
+                self._points[2].append(e.export())
 
     # ---- files
     def save(self, path: Path) -> None:
         """Write the calibration to an .npz file, without the model.
 
         The file contains the seed of the calibration's noise, which need not be secret, and up to
-        three calibration points with outputs of the model, by which `load` recognizes it.
+        three calibration points with their records, by which `load` recognizes the model.
 
         Parameters
         ----------
@@ -255,9 +257,10 @@ class Calibrated(HtmlTable):
         if self._estimator._columns is not None:
             arrays["names"] = np.array(self._estimator._columns.names)
             arrays["categories"] = np.array(text_of_categories(self._estimator._columns))
-        rows, probe = self._probed
-        arrays["probe_rows"], arrays["probe_outputs"] = np.array(probe.rows), probe.outputs
-        arrays["probe_inputs"] = np.array(text_of_rows(rows)) if is_frame(rows) else rows
+        rows, ids, records = self._points
+        arrays["point_ids"] = np.array(ids)
+        arrays.update((f"record_{i}", np.frombuffer(d, np.uint8)) for i, d in enumerate(records))
+        arrays["points"] = np.array(text_of_rows(rows)) if is_frame(rows) else rows
         if self._denoiser:
             arrays["denoiser"] = np.array(self._denoiser)
         replace_arrays(path_of(path), version=_VERSION, **kept, **arrays, **fields)
@@ -274,7 +277,7 @@ class Calibrated(HtmlTable):
             The same model.
         **options
             most_samples, inputs_seed, and other arguments of Estimator, such as device. With
-            check=False the model is not called, so another one is not noticed.
+            check=False the model is not called here, so another one is not noticed.
 
         Returns
         -------
@@ -305,10 +308,10 @@ class Calibrated(HtmlTable):
             if "names" in kept:
                 names, dtypes = kept["names"].tolist(), categories_of_text(str(kept["categories"]))
                 shape = Columns.of_names(list(map(str, names)), limits["scale"], dtypes)
-            probed = _probed_of(kept, shape)
+            points = _points_of(kept, shape)
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         given = options.pop("most_samples", None)
-        most = integer(0 if given is None else given, "most_samples") or fields["samples"]
+        most = max(integer(0 if given is None else given, "most_samples"), int(fields["samples"]))
         try:
             made._set_model(model, shape, outputs, most, inputs_seed, {**limits, **options})
         except MemoryError as error:
@@ -320,32 +323,36 @@ class Calibrated(HtmlTable):
                 f"{path} was made with {_denoiser(before)}, not with {_denoiser(made._denoiser)}: "
                 "calibrate again"
             )
-        made._probed = probed
+        made._points = points
         if options.get("check", True):
             made._check_model(path)
         return made
 
     @value_error()
     def _check_model(self, path: Path) -> None:
-        """Raises ValueError if the model is not the one of the probe."""
-        (rows, probe), seed = self._probed, self.calibration_seed
+        """Raises ValueError if the model has other outputs for the kept points."""
+        rows, ids, records = self._points
         where = os.fsdecode(path_of(path))
         if not len(rows):
             raise ValueError(
                 f"{where} has no rows by which to recognize the model, since their columns cannot "
                 "be kept: give check=False if it is the same"
             )
-        outputs: list[np.ndarray] = []
-        with self._new_estimator(seed=seed) as e:
-
-            def use() -> None:
-                outputs.append(recorded(e.export()))
-
-            count = min(_PROBED, int(self._calibration.samples))
-            e._sample_each(rows, self.sigma, count, use, probe.rows, Domain.INTERVALS)
-        self._estimator._unchecked = False
-        if not Probe(probe.rows, np.concatenate(outputs)).agrees(probe):
-            raise ValueError(f"{where} {probe.differs()}: give the same model, or calibrate again")
+        with self._new_estimator(seed=self.calibration_seed) as e:
+            e._unchecked = False
+            for z, noise_id, record in zip(e._inputs_of(rows), ids, records):
+                e._begin_flat(z, self.sigma, noise_id, Domain.INTERVALS)
+                e.import_(record)
+                try:
+                    with e._callbacks.holding_interrupts():
+                        e._audit()
+                except CertregError as error:
+                    if not refusal_of(error):
+                        raise
+                    raise ValueError(
+                        f"{where} was made with another model: row {noise_id}, {error}: give the "
+                        "same model, or calibrate again"
+                    ) from error
 
     # ---- new inputs
     def _table(self) -> Table:
@@ -406,6 +413,8 @@ class Calibrated(HtmlTable):
     def _sampled(self, x: Inputs, rule: S.Rule, noise_id: int | None) -> None:
         self._estimator._begin_flat(self._estimator._input(x, "x"), self.sigma, noise_id)
         self._estimator.sample(0, rule.samples)
+        with self._estimator._callbacks.holding_interrupts():
+            self._estimator._audit()
 
     @value_error()
     def interval(
@@ -537,7 +546,7 @@ class Calibrated(HtmlTable):
         make = self._new_estimator
         options = {name: make.keywords[name] for name in ("outputs", *self._options)}
         fields = {name: getattr(self._calibration, name) for name in _FIELDS}
-        kept = self.scores, self._units, fields, self._probed
+        kept = self.scores, self._units, fields, self._points
         return _copied, (type(self), *make.args, options, *kept)
 
     def __enter__(self) -> "Calibrated":
@@ -556,28 +565,27 @@ def _copied(
     scores: np.ndarray,
     units: np.ndarray | None,
     fields: Mapping[str, float],
-    probed: tuple[Inputs, Probe],
+    points: _Points,
 ) -> Calibrated:
     """The copy of a Calibrated, from the results of __reduce__."""
     made = kind.__new__(kind)
     made._set_model(model, shape, options.pop("outputs"), most, None, options)
     made._set_calibration(scores, units, fields)
-    made._probed = probed
+    made._points = points
     return made
 
 
-def _probed_of(kept: Mapping[str, np.ndarray], shape: Columns | Shape) -> tuple[Inputs, Probe]:
-    """The rows and the probe of a file. Raises ValueError if they do not fit together."""
-    outputs, inputs = kept["probe_outputs"], kept["probe_inputs"]
-    probe = Probe(tuple(int(row) for row in kept["probe_rows"].ravel()), outputs)
-    fit = outputs.dtype == np.float32 and outputs.ndim == 2 and probe.rows
-    if not fit or len(outputs) % len(probe.rows):
-        raise ValueError("its outputs do not fit")
+def _points_of(kept: Mapping[str, np.ndarray], shape: Columns | Shape) -> _Points:
+    """The points of a file. Raises ValueError if they do not fit together."""
+    ids, inputs = kept["point_ids"], kept["points"]
+    if not ids.size:
+        raise ValueError("it has no points")
+    found = ids.ravel().tolist(), [kept[f"record_{i}"].tobytes() for i in range(ids.size)]
     if isinstance(shape, Columns):
         rows: Inputs = rows_of_text(str(inputs)) if inputs.item() else ()
-        return rows, probe
-    each = len(probe.rows), *shape
-    return array_of(inputs, each, np.float32, "probe_inputs").reshape(each), probe
+        return rows, *found
+    each = ids.size, *shape
+    return array_of(inputs, each, np.float32, "points").reshape(each), *found
 
 
 def _denoiser(digest: str) -> str:

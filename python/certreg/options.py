@@ -43,7 +43,8 @@ class Options:
         goes on. The model then always runs in other processes. A caller's executor must replace
         processes, as dask does.
     check : bool
-        Call Estimator.model_check for the first row.
+        Call Estimator.model_check for a row, and ask the model again for some samples of rows that
+        are certified, and of rows that the resume file has (docs/guide/engines.md).
 
     Examples
     --------

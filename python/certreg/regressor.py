@@ -24,7 +24,7 @@ from ._categorical import scale_by_rule
 from ._optional import needed
 from ._types import Frame, Inputs, Model, Scale
 from .certified_rows import Rows
-from .constants import NO_PILOT, PLAN_PAIRS, Statistic, Status
+from .constants import NO_PILOT, PLAN_PAIRS, Statistic
 from .errors import CertregError
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, weighted_scale
@@ -69,7 +69,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     lo, hi : float, optional
         Range of the outputs.
     check : bool
-        In fit call Estimator.model_check, at the first row.
+        Ask the regressor again for some samples, in predictions, certificates and intervals.
     random_state : int, optional
         By default every prediction has fresh noise. An int: an input always gets the same noise,
         for tests. A server must not use it, because an adversary who knows it can find inputs with
@@ -170,7 +170,6 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if weights is not None and isinstance(self.scale, str):
             moves = np.asarray(fitted["scale_"]) > 0
             fitted["scale_"] = weighted_scale(X, self.scale, weights) * moves
-        self._check_model(fitted["regressor_"], X, fitted["scale_"])
         fitted.update(n_features_in_=np.shape(X)[1], _kept=kept, _calibrated=None)
         others = {name: vars(self)[name] for name in vars(self) if name != "feature_names_in_"}
         self.__dict__ = {**others, **fitted}  # at once: an earlier Ctrl-C changes nothing
@@ -200,18 +199,6 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if (checked < 0).any():
             raise ValueError("Negative values in data passed to `sample_weight`")
         return X, y, checked
-
-    def _check_model(self, regressor: Model, X: Inputs, scale: Scale) -> None:
-        """Checks the regressor once. An input that cannot begin is refused when it is used."""
-        if not self.check:
-            return
-        z = next(iter(rows_of(X)))
-        try:
-            with Estimator(regressor, z if is_frame(z) else np.shape(z), 64, scale=scale) as e:
-                e.begin(z, self.sigma)
-        except CertregError as error:
-            if error.status != Status.INVALID:
-                raise
 
     def _checked(self, X: Inputs) -> Frame:
         """X as a DataFrame or an array. DataFrames are not converted, since pipelines choose
@@ -285,6 +272,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         first = rows.iloc[[0]] if is_frame(rows) else rows.shape[1:]
         values: list[float] = []
         with Estimator(self.regressor_, first, self.samples, **self._options(served=True)) as e:
+            e._unchecked = False  # it is asked again instead
             each = (self.samples, lambda: values.append(float(e.estimate(question))))
             with _at(lambda: f"row {len(values)}"):
                 e._sample_each(rows, self.sigma, *each, self._noises_of(rows))
@@ -306,7 +294,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return Question(tolerance, alpha=alpha, statistic=self.statistic, serving=serving)
 
     def _options(self, served: bool = False) -> dict[str, Any]:
-        options = {"scale": self.scale_, "lo": self.lo, "hi": self.hi, "check": False}
+        options = {"scale": self.scale_, "lo": self.lo, "hi": self.hi, "check": self.check}
         if self.random_state is not None:
             options["seed"] = seed_of_state(self.random_state)
         if served:

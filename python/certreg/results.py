@@ -93,7 +93,16 @@ class Certificate(_Result, HtmlTable):
         After an abstention about counted outputs, as of a median, else 0: an upper bound of the
         share of outputs that are out at `limiting_side`, and the share that has to be above it.
     samples_needed : int
-        The number of samples that would have a radius if the share out stays; 0: none is known."""
+        The number of samples that would have a radius if the share out stays; 0: none is known.
+    audited : int
+        The number of outputs for which the model was asked again, of all inputs whose samples were
+        audited together; 0: the premise was not tested.
+    audit_change, audit_band : float
+        The largest difference. Outputs within this band of out counted as out; 0 with a difference:
+        it is not bounded.
+    audit_share : float
+        If this share of outputs had differed by more, it would have been found with a probability
+        of 0.95."""
 
     status: Status
     outcome: Outcome
@@ -123,8 +132,17 @@ class Certificate(_Result, HtmlTable):
     share_out: float = 0.0
     share_allowed: float = 0.0
     samples_needed: int = 0
+    audited: int = 0
+    audit_change: float = 0.0
+    audit_band: float = 0.0
+    audit_share: float = 0.0
 
     def __str__(self) -> str:
+        audit = self.audited, self.audit_change, self.audit_band, self.audit_share
+        claims = self.radius > 0 or math.isfinite(self.output_hi - self.output_lo)
+        return self._claim() + (f"; {premise_text(*audit)}" if claims else "")
+
+    def _claim(self) -> str:
         if self.status != Status.OK:
             return f"no certificate: {self.status.name}"
         if not self.radius > 0:
@@ -205,6 +223,15 @@ class Certificate(_Result, HtmlTable):
         struct, results = C.byref(self._struct()), (C.byref(why), C.byref(out))
         check(lib.certreg_move_certificate(struct, first.size, *given, *results), why)
         return self._of(out)
+
+
+def premise_text(audited: int, change: float, band: float, share: float) -> str:
+    """What was tested of the premise of certificates, from their fields."""
+    if not audited:
+        return "premise not tested: the model was not asked again"
+    counts = f"outputs within {band:.3g} of out count as out" if band else "it is not bounded"
+    found = f"the largest difference is {change:.3g}, and {counts}" if change else "none differs"
+    return f"{audited} outputs asked again: {found}; a share of {share:.2g} would have been found"
 
 
 def reason_text(reason: int) -> str:

@@ -7,10 +7,9 @@ import copy
 import dataclasses
 import functools
 import hashlib
-import math
 import os
 import warnings
-from typing import Iterator, Sequence
+from typing import Iterator, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +22,7 @@ from ._queue import MOST_ROW, check_alternatives, pilot_for
 from ._categorical import check_categorical, is_default, split_by_rule
 from ._missing import missing_with_noise
 from ._plan import plan_of
-from ._probes import check_at, probed
 from ._progress import Reporter
-from ._records import Probe, probe_rows
 from ._remarks import UNITS, bytes_remark
 from ._types import Executor, Inputs, Model, Path, Progress, Scale
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
@@ -33,7 +30,8 @@ from .alternatives import Alternatives, ChangeSet, Space
 from .certified_rows import Rows
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
 from .denoised import check_use, check_whole, remark_on_examples
-from .errors import CertregError, ResumeError, RowsError, of_model, value_error
+from .errors import CertregError, ModelWarning, ResumeError, RowsError, of_model, refusal_of
+from .errors import value_error
 from .estimator import kinds_of
 from .frames import Columns, index_of
 from .options import Options, options_of, with_other_names
@@ -42,12 +40,12 @@ from .results import to_json
 from .shards import default_in, in_shards, is_folder
 from .store import ResumeFile, StoredRun, stored_run
 from .workers import ATTEMPTS, ExecutorBroken, ExecutorRunner, LocalRunner, Runner, Scheduler
-from .workers import executor_or_jobs, is_worker_death
+from .workers import executor_or_jobs, is_worker_death, one_by_one
 
 MOST_NAMED = 8  # rows in a message
 MANY = 8  # numbers that are meant for rows if there is one for each
 PER_FEATURE = ": give noise per feature as scale"
-ENDED = Status.MODEL_FAILED  # of a row that ended processes
+ASKED = 1000  # rows of a file that are asked again together
 
 
 @with_other_names
@@ -194,13 +192,10 @@ def certify_rows(
         sets = Alternatives(alternatives, Space(shape, numbers_of_scale, columns, matrix))
     skips = more.on_crash == "skip"
     executor, jobs = executor_or_jobs(jobs, skips)
-    job = Job(
-        model, columns, sampling, asked, radius, more.keep_records, len(matrix), sets, more.check
-    )
+    kept_outputs = "records" if more.keep_records else "picks" if resume and more.check else ""
+    job = Job(model, columns, sampling, asked, radius, kept_outputs, len(matrix), sets, more.check)
     _check_set(job, matrix[0])
-    work = _Certification(
-        job, matrix, domain, more.model_id, seed is not None, skips, check=more.check
-    )
+    work = _Certification(job, matrix, domain, more.model_id, seed is not None, skips)
     work.rows.index = index_of(X)
     made = {"the scale": isinstance(scale, str), "the denoiser": bool(remarks)}
     made["the set of alternatives"] = sets is not None and sets.space.is_of_rows
@@ -333,10 +328,9 @@ class _Certification:
 
     def __init__(
         self, job: Job, matrix: np.ndarray, domain: Domain, model_id: str, seeded: bool,
-        skips: bool, first: int = 0, check: bool = True,
+        skips: bool, first: int = 0,
     ) -> None:  # fmt: skip
         self.job, self.matrix, self.seeded, self.skips = job, matrix, seeded, skips
-        self.check = check and job.model is not None
         self.first = first  # the number of the first row, within the whole table
         shape = (len(matrix), len(job.sampling.sigmas), len(job.questions))
         self.rows = Rows(
@@ -360,6 +354,8 @@ class _Certification:
             certify = self._in_shards if is_folder(resume) else self._run
             certify(executor, jobs, progress, resume)
         except BaseException as error:
+            if isinstance(error, RowsError) and refusal_of(error.__cause__):
+                self._forget()
             self._attach(error)
             if isinstance(error, RowsError):  # the number of finished rows is final now
                 error.args = (f"{error}; {self._finished()}",)
@@ -382,7 +378,7 @@ class _Certification:
                 rows=last - first,
             )
             of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
-            part = _Certification(job, self.matrix[first:last], *of_all, first, self.check)
+            part = _Certification(job, self.matrix[first:last], *of_all, first)
             count = reporter.part()
             part._run(executor, jobs, count, path)
             count(last - first)  # with rows of an earlier call
@@ -405,12 +401,10 @@ class _Certification:
             stack.callback(runner.close)
             if self.file:
                 self._open_run(self.file, runner)
-            new = self._without_records(np.flatnonzero(~self.rows.done))
-            if self.check:
-                self.rows.doubt = check_at(runner, new, self.matrix, self._fail)
-            del new
+            self._check_records(np.flatnonzero(~self.rows.done))
             self.reporter = Reporter(progress, int(self.rows.done.sum()), len(self.rows))
-            scheduler = Scheduler(runner, self._task, self._keep, self._crashed)
+            first = self.job.batch // (self.rows.samples * len(self.rows.sigmas))
+            scheduler = Scheduler(runner, self._task, self._keep, self._crashed, first)
             scheduler.compute(np.flatnonzero(~self.rows.done))
 
     def _take_seed(self, file: ResumeFile) -> None:
@@ -441,19 +435,43 @@ class _Certification:
                         e._certify_into(0, (S.Question * 1)(struct), job.radius, first)
 
     def _open_run(self, file: ResumeFile, runner: Runner) -> None:
-        probe = None
-        if self.job.model is not None:
-            rows = [row for row in file.probe_rows() if row < len(self.matrix)]
-            rows = rows or probe_rows(len(self.matrix))
-            outputs = probed(runner, self.job.sampling, self.matrix, rows, self._crashed)
-            probe = Probe(tuple(rows), outputs)
+        if self.job.model is None and file.seed() is None:
+            raise ResumeError(f"{file.path} is new and has no records: give the model too")
         plan = functools.lru_cache(lambda count: plan_of(self.job, self.matrix[:count]))
 
         def run_of(count: int) -> StoredRun:
             texts, some = self._texts(count), self.rows
-            return stored_run(some.model_id, some.sampling.seed, plan(count), texts, probe)
+            return stored_run(some.model_id, some.sampling.seed, plan(count), texts)
 
+        if self.job.model is not None and self.job.audits:
+            file.begin(run_of, self.rows, adds=False)
+            self._ask_again(file, runner)
         file.begin(run_of, self.rows)
+
+    def _ask_again(self, file: ResumeFile, runner: Runner) -> None:
+        """Asks the model again for samples of the rows that are done. Raises ResumeError if it has
+        other outputs."""
+        done = np.flatnonzero(self.rows.done)
+        parts = {int(done[at]): done[at : at + ASKED] for at in range(0, len(done), ASKED)}
+
+        def asked(first: int) -> Chunk:
+            rows = parts[first]
+            known = file.records(first, int(rows[-1]), picks=1)
+            given = rows, self.matrix[rows], known, self.rows.certificates[rows]
+            return cast(Chunk, runner.call("answer", *given))
+
+        for row, chunk in one_by_one(runner, list(parts), asked, self._crashed):
+            refusal = refusal_of(chunk and chunk.failure)
+            if refusal:
+                self._forget()
+                place = f"row {refusal.row + self.first}, " if refusal.row >= 0 else ""
+                found = str(refusal).rpartition(":")[0]  # without the likely cause
+                raise ResumeError(
+                    f"{file.path} was made with another model, or the model changes from call to "
+                    f"call: {place}{found}: give another resume file"
+                ) from refusal
+            if chunk and chunk.failure:
+                self._fail(chunk.failure, row)
 
     def _texts(self, count: int) -> list[str]:
         """What is asked about the first rows, in a resume file."""
@@ -463,18 +481,17 @@ class _Certification:
         named = self.job.sampling.constraints  # no record depends on them
         return texts + ([f"constraints {named}"] if named else [])
 
-    def _without_records(self, left: np.ndarray) -> np.ndarray:
-        """The rows that have to be sampled. Raises ValueError if there are some and no model."""
-        new = left
-        if self.file:
-            known = self.file.rows_with_records(len(self.rows.sigmas))
-            new = np.setdiff1d(left, known, assume_unique=True)
-        if new.size and self.job.model is None:
+    def _check_records(self, left: np.ndarray) -> None:
+        """Raises ValueError if some of these rows have to be sampled, and there is no model."""
+        if self.job.model is not None or not self.file:
+            return
+        known = self.file.rows_with_records(len(self.rows.sigmas))
+        new = np.setdiff1d(left, known, assume_unique=True)
+        if new.size:
             raise ValueError(
                 f"{self.rows.resume} has no records of {len(new)} rows, the first is row "
                 f"{new[0] + self.first}: give the model too"
             )
-        return new
 
     def _task(self, rows: np.ndarray) -> tuple[np.ndarray, list[Record]]:
         known = self.file.records(int(rows[0]), int(rows[-1])) if self.file else []
@@ -483,6 +500,12 @@ class _Certification:
         return self.matrix[rows], known
 
     def _keep(self, chunk: Chunk) -> None:
+        refusal = refusal_of(chunk.failure)
+        if refusal:
+            self._fail(refusal, refusal.row)
+        if chunk.doubt and not self.rows.doubt:
+            self.rows.doubt = chunk.doubt
+            warnings.warn(chunk.doubt, ModelWarning, stacklevel=8)
         done = chunk.rows[: len(chunk.certificates)]
         if self.file and len(done):
             self.file.add(chunk)
@@ -499,8 +522,16 @@ class _Certification:
     def _fail(self, failure: BaseException, row: int) -> None:
         if isinstance(failure, KeyboardInterrupt):
             raise failure
-        row += self.first
-        raise RowsError(f"row {row}: {of_model(failure)}", row) from failure
+        row = row + self.first if row >= 0 else -1  # -1: in the check
+        place = f"row {row}: " if row >= 0 else ""
+        raise RowsError(f"{place}{of_model(failure)}", row) from failure
+
+    def _forget(self) -> None:
+        """Takes back the rows that are done."""
+        self.rows.done[:] = False
+        self.rows.certificates[:] = empty_certificates(*self.rows.certificates.shape[1:])
+        for known in (self.rows.errors, self.rows.records, self.rows.alternatives):
+            known.clear()
 
     def _crashed(self, row: int, error: BaseException) -> None:
         """Fails, or skips a row that has ended processes."""
@@ -518,7 +549,7 @@ class _Certification:
 
     def _finished(self) -> str:
         text = f"{int(self.rows.done.sum())} of {len(self.rows)} rows are done"
-        if self.rows.resume:
+        if self.rows.resume and self.rows.done.any():
             text += f" and kept in {self.rows.resume}: call again to compute the missing rows"
         return text
 

@@ -91,7 +91,7 @@ def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, object]]:
             if verify:
                 _verify(db, runs)
             done = db.execute("SELECT count(DISTINCT row) FROM certificates").fetchone()[0]
-            records = db.execute("SELECT count(*) FROM records").fetchone()[0]
+            records = db.execute("SELECT count(*) FROM records WHERE NOT picks").fetchone()[0]
         asked = tuple(question for run in runs for question in json.loads(run.questions))
         size, seed = os.path.getsize(path), int(runs[0].seed)
         shard = Shard(path, plan["noise_id"], plan["rows"], done, records, size, seed, asked)

@@ -12,18 +12,16 @@ runs          one line for each list of questions, and for rows that were added,
                   plan           the arguments that determine the samples, in JSON. The first one
                                  is part of all checksums. A later one may have more rows
                   questions      in JSON, with a radius of output bounds and constraints
-                  probe_rows     indices of up to three rows, in JSON
-                  probe_outputs  outputs of the model for these rows, and then for the same rows
-                                 shifted by about sigma; float32, little-endian
                   checksum       of this line
 certificates  one line for each run, row, sigma_index and question_index, with the fields of
               certreg_certificate (the digests are texts, and NaN is NULL); `error`, a
               text if the row failed; `alternatives`, for question 0, what Rows.alternatives has, in
               JSON; and `checksum`, of this line and its run
-records       with keep_records only: row, sigma_index, record, status, error; number, depth and
-              path of an alternative or a part of it, 0 for the row itself; checksum. The record has
-              the outputs of the model, for other questions. If sampling failed there is no record,
-              but a status and its text
+records       row, sigma_index, record, status, error; number, depth and path of an alternative or
+              a part of it, 0 for the row itself; picks; checksum. The record has outputs of the
+              model: with keep_records all of them, for other questions; otherwise `picks` is 1, and
+              it has the few for which a later call asks the model again. If sampling failed there
+              is no record, but with keep_records a status and its text
 
 The checksums find damage. They do not protect against intent, since everybody can compute them."""
 
@@ -43,7 +41,6 @@ from ._database import APPLICATION, check_locks, database, is_foreign
 from ._integrity import Value, check_ranges, checksum, verified, with_checksum
 from ._library import version
 from ._plan import differing
-from ._records import Probe
 from ._texts import reason
 from ._types import Path
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
@@ -61,12 +58,12 @@ _COLUMNS = ", ".join(
 )
 _TABLES = (
     """CREATE TABLE runs (run INTEGER PRIMARY KEY, started TEXT, library TEXT, model_id TEXT,
-    seed TEXT, plan TEXT, questions TEXT, probe_rows TEXT, probe_outputs BLOB, checksum TEXT)""",
+    seed TEXT, plan TEXT, questions TEXT, checksum TEXT)""",
     f"""CREATE TABLE certificates (run INTEGER, row INTEGER, sigma_index INTEGER,
     question_index INTEGER, {_COLUMNS}, error TEXT, alternatives TEXT, checksum TEXT,
     PRIMARY KEY (run, row, sigma_index, question_index)) WITHOUT ROWID""",
     """CREATE TABLE records (row INTEGER, sigma_index INTEGER, record BLOB, status INTEGER,
-    error TEXT, number INTEGER, depth INTEGER, path INTEGER, checksum TEXT,
+    error TEXT, number INTEGER, depth INTEGER, path INTEGER, picks INTEGER, checksum TEXT,
     PRIMARY KEY (row, sigma_index, number, depth, path)) WITHOUT ROWID""",
 )
 
@@ -81,21 +78,11 @@ class StoredRun(NamedTuple):
     seed: str
     plan: str
     questions: str
-    probe_rows: str | None
-    probe_outputs: bytes | None
 
     @property
     def rows(self) -> int:
         """The number of rows of its X."""
         return int(json.loads(self.plan)["rows"])
-
-    def probe(self) -> Probe | None:
-        """The probe; None if there is none."""
-        if self.probe_rows is None or self.probe_outputs is None:
-            return None
-        rows = tuple(json.loads(self.probe_rows))
-        outputs = np.frombuffer(self.probe_outputs, "<f4")
-        return Probe(rows, outputs.reshape(2 * len(rows), -1))
 
 
 def longest(runs: Sequence[StoredRun]) -> StoredRun:
@@ -104,13 +91,9 @@ def longest(runs: Sequence[StoredRun]) -> StoredRun:
 
 
 def stored_run(
-    model_id: str,
-    seed: int,
-    plan: Mapping[str, object],
-    questions: Sequence[str],
-    probe: Probe | None,
+    model_id: str, seed: int, plan: Mapping[str, object], questions: Sequence[str]
 ) -> StoredRun:
-    """A first run, begun now. Without a model there is no probe."""
+    """A first run, begun now."""
     return StoredRun(
         1,
         datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
@@ -119,8 +102,6 @@ def stored_run(
         str(seed),
         json.dumps(plan),
         json.dumps(questions),
-        None if probe is None else json.dumps(probe.rows),
-        None if probe is None else probe.outputs.astype("<f4").tobytes(),
     )
 
 
@@ -195,29 +176,25 @@ class ResumeFile:
             runs = self._runs()
             return int(runs[0].seed) if runs else None
 
-    def probe_rows(self) -> tuple[int, ...]:
-        """The rows of the probe in the file; empty if the file is new."""
-        with self._transaction():
-            probe = next((run.probe() for run in self._runs()), None)
-        return probe.rows if probe else ()
-
-    def begin(self, run_of: Callable[[int], StoredRun], rows: Rows) -> None:
+    def begin(self, run_of: Callable[[int], StoredRun], rows: Rows, adds: bool = True) -> None:
         """Finds the run with the questions of this one, or adds it if there is none, and copies
         certificates, errors and `done` to `rows`. `run_of` returns this run for the first rows of
-        X. Raises ResumeError if seed, plan, model_id or probe differ from the file's, unless X has
-        more rows at its end."""
+        X. Raises ResumeError if seed, plan or model_id differ from the file's, unless X has more
+        rows at its end. With adds=False nothing is written."""
         with self._transaction():
             run, runs = run_of(len(rows)), self._runs()
             first = runs[0] if runs else run
             self.record_key = checksum(first.library, first.seed, first.plan)
             self._compare(runs or [run], run, run_of)
-            for known in runs:
+            for known in runs if adds else ():
                 if run.model_id and not known.model_id:
                     self._write(known._replace(model_id=run.model_id))
             same = [known for known in runs if known.rows <= len(rows)]
             same = [known for known in same if known.questions == run_of(known.rows).questions]
             if not same or longest(runs).rows < len(rows):
                 run = self._added(run, runs, more_rows=bool(same))
+                if adds:
+                    self._write(run)
             run = same[0] if same else run
             self.run, self.certificate_key = run.run, checksum(self.record_key, run.questions)
             self._read(rows, longest(runs or [run]).rows)
@@ -255,30 +232,21 @@ class ResumeFile:
                 f"{self.path} was made with different arguments ({', '.join(differs)}): give "
                 f"another resume file{why}"
             )
-        known, probe = run.probe(), new.probe()
-        if probe and known and not probe.agrees(known):
-            raise ResumeError(f"{self.path} {known.differs()}: give another resume file")
 
     def _added(self, run: StoredRun, runs: Sequence[StoredRun], more_rows: bool) -> StoredRun:
-        """Adds a line for this run, which has other questions or only more rows."""
-        if not runs and run.probe() is None:
-            raise ResumeError(f"{self.path} is new and has no records: give the model too")
+        """The line to add for this run, which has other questions or only more rows."""
         if runs and not more_rows and not self._has_all_records():
             raise ResumeError(
                 f"{self.path} was made with other questions and without keep_records, so it "
                 "cannot answer these: give another resume file"
             )
-        if runs:
-            rows, outputs = runs[0].probe_rows, runs[0].probe_outputs
-            run = run._replace(run=runs[-1].run + 1, probe_rows=rows, probe_outputs=outputs)
-        self._write(run)
-        return run
+        return run._replace(run=runs[-1].run + 1 if runs else 1)
 
     def _has_all_records(self) -> bool:
         """Returns True if there is a record behind every certificate. A row without a record would
         be sampled again for other questions, without its earlier evaluation. All records are
         verified here, before anything is written."""
-        records = {(record.row, record.sigma_index) for record in self._records(0, 2**62)}
+        records = {(record.row, record.sigma_index) for record in self._records(0, 2**62, 0)}
         answered = self.db.execute("SELECT row, sigma_index FROM certificates")
         return records.issuperset(answered)
 
@@ -344,19 +312,22 @@ class ResumeFile:
                 "give another resume file"
             )
 
-    def records(self, first: int, last: int) -> list[Record]:
-        """The records of the rows from first to last."""
+    def records(self, first: int, last: int, picks: int = 0) -> list[Record]:
+        """The records of the rows from first to last, with 1 also those that have picks only."""
         with self._sentences():
-            return list(self._records(first, last))
+            return list(self._records(first, last, picks))
 
-    def _records(self, first: int, last: int) -> Iterator[Record]:
-        query = "SELECT * FROM records WHERE row BETWEEN ? AND ?"
-        for line in self.db.execute(query, (first, last)):
+    def _records(self, first: int, last: int, picks: int) -> Iterator[Record]:
+        query = "SELECT * FROM records WHERE row BETWEEN ? AND ? AND picks <= ?"
+        for line in self.db.execute(query, (first, last, picks)):
             yield Record(*verified("records", self.record_key, line))
 
     def rows_with_records(self, sigmas: int) -> np.ndarray:
         """The indices of the rows that have records at all sigmas."""
-        query = "SELECT row FROM records GROUP BY row HAVING count(DISTINCT sigma_index) = ?"
+        query = (
+            "SELECT row FROM records WHERE NOT picks GROUP BY row "
+            "HAVING count(DISTINCT sigma_index) = ?"
+        )
         with self._sentences():
             return np.fromiter((row for (row,) in self.db.execute(query, (sigmas,))), np.int64)
 

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 import warnings
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -333,20 +333,19 @@ def one_by_one(
 
 
 class _ChunkSizes:
-    """Chooses the number of rows of the next chunk. The first chunks have one row, to measure the
-    time. The last chunks are small, so that all workers end at about the same time."""
+    """Chooses the number of rows of the next chunk. The first chunks, to measure the time, have as
+    many as a call of the model. The last ones are small, so that all workers end at about the same
+    time."""
 
-    def __init__(self) -> None:
-        self.rows, self.seconds = 0, 0.0
+    def __init__(self, first: int) -> None:
+        self.first, self.rows, self.seconds = first, 0, 0.0
 
     def learn(self, chunk: Chunk) -> None:
         self.rows += len(chunk.certificates)
         self.seconds += chunk.seconds
 
     def next(self, left: int, workers: int) -> int:
-        if not self.rows:
-            return 1
-        wanted = CHUNK_SECONDS * self.rows / max(self.seconds, 1e-9)
+        wanted = CHUNK_SECONDS * self.rows / max(self.seconds, 1e-9) if self.rows else self.first
         share = left if workers == 1 else left / (2 * workers) + 1
         return int(max(1, min(wanted, share)))
 
@@ -358,6 +357,7 @@ class Scheduler:
     keep      takes each chunk of results
     crashed   takes a row that has ended processes while nothing else was pending, and the
               exception. It raises, or makes `task` answer the row by a record
+    first     rows of the first chunks
 
     If a task is lost, no rows are sent until nothing is pending. Then the lost rows are computed
     one by one, so that the next crash identifies its row."""
@@ -368,9 +368,10 @@ class Scheduler:
         task: Callable[[np.ndarray], tuple[object, ...]],
         keep: Callable[[Chunk], None],
         crashed: Callable[[int, BaseException], None],
+        first: int = 1,
     ) -> None:
         self.runner, self.task, self.keep, self.crashed = runner, task, keep, crashed
-        self.sizes = _ChunkSizes()
+        self.sizes = _ChunkSizes(first)
         self.left: np.ndarray = np.empty(0, np.int64)  # rows that have not been sent
         self.pending: dict[Future, np.ndarray] = {}  # the rows of each future
         self.lost: list[int] = []

@@ -301,7 +301,7 @@ def test_alternatives_are_resumed(more):
     for _ in range(2):
         rows = run(x, tolerances, f=f)
         assert bits(rows) == bits(whole) and rows.alternatives == whole.alternatives
-    assert sum(calls) < 5 * 900 + 40  # the new rows, once
+    assert sum(calls) < 5 * 900 * 9 / 8  # the new rows once, and what is asked again
     for other in (OneOf(1, [0, 1]), Listed(lambda z: [z])):
         with pytest.raises(certreg.ResumeError, match="arguments .alternatives"):
             houses(other, x, questions=tolerances, resume="r.sqlite", **more)

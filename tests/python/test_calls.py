@@ -428,7 +428,7 @@ def numbers(answer):
 @parametrize("name", *ROWS)
 def test_python_is_what_c_is(answers, name):
     f, plan, questions, call, _ = ROWS[name]
-    with estimator(f, **{"max_samples": 600, **plan}) as e:
+    with estimator(f, **{"max_samples": 600, "check": False, **plan}) as e:
         found = numbers(call(e, *(Question(**one) for one in questions)))
     wanted = answers[name].split()
     assert len(found) == len(wanted) > 0, answers[name]

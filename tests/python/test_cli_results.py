@@ -77,7 +77,7 @@ def test_labels():
         assert float(row["label_error"]) == near(error)
         right += error <= 0.5 and float(row["radius"]) > 0
     assert 0 < right < 5
-    assert float(run(*ask)[1].split()[-1]) == right / 5
+    assert float(run(*ask)[1].splitlines()[1].split()[-1]) == right / 5
 
 
 def test_json_has_everything_but_the_seed():
@@ -160,7 +160,7 @@ def test_records_answer_other_questions_without_calls():
     table_of(*ask)
     calls = os.path.getsize("called")
     table = table_of(*ask, "--tolerance", "1,2")
-    assert os.path.getsize("called") - calls < 5  # to recognize the model
+    assert os.path.getsize("called") - calls < 9  # to ask it again
     assert {row["tolerance"] for row in table} == {"1.0", "2.0"}
 
 

@@ -71,7 +71,7 @@ def test_several_sigmas_share_alpha():
     assert [line["sigma"] for line in table] == ["0.1", "0.25"] * 6
     assert {line["alpha"] for line in table} == {"0.025"}
     out, _ = said("bounds", *more, "--sigma", ".1,.25", "--radius", ".1")
-    assert [line.split()[0] for line in out.splitlines()] == ["sigma", "0.1", "0.25"]
+    assert [line.split()[0] for line in out.splitlines()][:3] == ["sigma", "0.1", "0.25"]
     sentence = "--sigma must be one number with --denoise"
     command_refused(2, sentence, "certify", *more, "--sigma", ".1,.25", "--denoise", "x.npy")
 

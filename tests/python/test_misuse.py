@@ -264,7 +264,7 @@ def interruptions(call, *errors):
     "make, ask",
     (lambda: estimator(max_samples=300), lambda e: e.certify(Z, 0.25, 300, 0.5, noise_id=0)),
     (
-        lambda: Calibrated(model, X, model(X), sigma=0.25, samples=31, seed=1, inputs_seed=2),
+        lambda: Calibrated(model, X, model(X), sigma=0.25, samples=32, seed=1, inputs_seed=2),
         lambda c: c.intervals(X[:2], 0.05, 0.2) and c.interval(X[0], 0.05, 0.2, noise_id=77),
     ),
 )

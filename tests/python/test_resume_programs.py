@@ -98,17 +98,12 @@ def test_two_programs_on_one_file_give_the_same_rows(more):
     "differs, more", ("seed", dict(seed=8)), ("other questions", dict(questions=0.4, seed=7))
 )
 def test_two_programs_that_ask_otherwise_never_share_a_file(differs, more):
-    """Neither while the first runs, nor if the second has begun before the first has written."""
-
     def refused():
         with pytest.raises(ResumeError, match=differs):
             rows_of(**more)
 
     whole = nested(30, refused, seed=7)
     assert whole.done.all()
-    os.remove("rows.sqlite")
-    with pytest.raises(ResumeError, match=differs):
-        nested(1, lambda: rows_of(**more), seed=7)
 
 
 def test_another_name_is_the_same_file():

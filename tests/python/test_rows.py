@@ -213,7 +213,7 @@ def test_a_model_that_raises_ends_the_work_and_loses_nothing(how):
     assert kept[:7].all() or how
     assert str(error).endswith(f"; {kept.sum()} of 40 rows are done")
     assert not kept[7]
-    assert error.rows.certificates[kept].tobytes() == whole.certificates[kept].tobytes()
+    assert bits(error.rows[kept]) == bits(whole[kept])
     assert (error.rows["radius"][~kept] == 0).all()
     assert np.isinf(error.rows["output_hi"][~kept]).all()
 
@@ -241,8 +241,8 @@ def test_a_table_needs_the_memory_of_its_certificates(monkeypatch):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    least = len(rows) * (192 + x[0].nbytes)
-    assert least < peak < least + 60 * len(rows)
+    least = len(rows) * (224 + x[0].nbytes)
+    assert least < peak < least + 60 * len(rows) + 4e6  # of a queue
 
 
 def test_models_that_cannot_travel_are_named():
@@ -270,7 +270,7 @@ def test_it_is_told_in_dicts_and_in_a_summary():
     for said, radii in zip(rows.summary(), rows["radius"].reshape(40, 4).T):
         assert said["mean_radius"] == near(radii.mean())
         assert said["certified"] + said["abstained"] == 40
-    assert len(str(rows).splitlines()) == 5 + 2  # nothing is certified at sigma 2
+    assert len(str(rows).splitlines()) == 5 + 3  # nothing is certified at sigma 2
 
 
 def test_it_is_plotted():

@@ -229,8 +229,8 @@ def outputs(command: Group) -> None:
 
 _BATCH = {
     "--batch N": ("most rows of one call of the model", {"default": 0}),
-    "--no-check": "certify without a check, by 19 rows in six calls at the first input, whether "
-    "outputs depend on other rows of their batch",
+    "--no-check": "test no premise: neither check, by 19 rows in six calls at the first input, "
+    "whether outputs depend on other rows of their batch, nor ask again for some of them at the end",
 }
 
 
