@@ -298,7 +298,7 @@ certreg_status cr_estimator_perturb(certreg_estimator *e, float *x, size_t rows)
     return status ? cr_backend_failed(e->backend, status, "move inputs", &e->error) : CERTREG_OK;
 }
 
-certreg_status cr_audit_keep_input(certreg_estimator *e, const cr_noise *noise)
+certreg_status cr_audit_keep_input(certreg_estimator *e)
 {
     cr_audit *a = e->audit;
     const cr_backend_ops *ops = e->backend->ops;
@@ -307,7 +307,7 @@ certreg_status cr_audit_keep_input(certreg_estimator *e, const cr_noise *noise)
     if (!status)
         status = ops->store(e->backend, a->check_deviation, e->record.input.noise_deviation, bytes);
     if (!status) status = ops->wait(e->backend);
-    a->check_noise = *noise;
+    a->check_noise = cr_estimator_check_noise(e);
     a->check_digest = e->record.input.digest;
     return status ? cr_backend_failed(e->backend, status, "keep the input", &e->error) : CERTREG_OK;
 }
@@ -330,11 +330,10 @@ int cr_audit_is_due(const certreg_estimator *e)
 certreg_status cr_audit_begin_check(certreg_estimator *e)
 {
     cr_audit *a = e->audit;
-    const cr_noise noise = cr_estimator_check_noise(e);
     a->step = CR_AUDIT_FIRST;
     a->count = a->first = 0;
     a->used = cr_min_size(CR_CHECK_ROWS, e->record.model.batch);
-    return cr_audit_keep_input(e, &noise);
+    return cr_audit_keep_input(e);
 }
 
 /* ======== Differences. */

@@ -94,8 +94,9 @@ cr_noise cr_estimator_check_noise(const certreg_estimator *);
 certreg_status cr_estimator_perturb(certreg_estimator *, float *x, size_t rows);
 /* Returns the standard deviation of count numbers, without those that are not finite. */
 double cr_estimator_spread(const float *y, size_t count, size_t stride);
-/* Keep the rows of the check for the audit: their input, with this noise, and their outputs. */
-certreg_status cr_audit_keep_input(certreg_estimator *, const cr_noise *);
+/* Keep the rows of the check for the audit: their input and outputs, and by how much equal rows
+ * differ. */
+certreg_status cr_audit_keep_input(certreg_estimator *);
 void cr_audit_keep_outputs(certreg_estimator *, const float *y, size_t rows, double random);
 
 #endif

@@ -254,10 +254,9 @@ static certreg_status check(certreg_estimator *e, size_t rows, int32_t *found)
     if (t.rows >= capacity) t.rows = capacity > 1 ? capacity - 1 : 1;
     status = try_variants(&t, found);
     if (!status && r->plan.audit) {
-        const cr_noise noise = cr_estimator_check_noise(e);
         cr_audit_keep_outputs(e, t.reference, t.rows,
                               *found == CERTREG_DEPENDENCE_CALL ? e->error.value : 0);
-        status = cr_audit_keep_input(e, &noise);
+        status = cr_audit_keep_input(e);
     }
     cr_record_clear(r);
     return status;

@@ -229,8 +229,8 @@ def outputs(command: Group) -> None:
 
 _BATCH = {
     "--batch N": ("most rows of one call of the model", {"default": 0}),
-    "--no-check": "test no premise: neither check, by 19 rows in six calls at the first input, "
-    "whether outputs depend on other rows of their batch, nor ask again for some of them at the end",
+    "--no-check": "do not test whether outputs depend on other rows: neither before the run, by 19 "
+    "rows in six calls, nor by asking again for some outputs at the end",
 }
 
 
