@@ -179,7 +179,7 @@ def makes_none(): raise SystemExit(0)
 def sometimes_nan(x): return np.where(x[:, 0] > 6, np.nan, product(x))
 def slow(x):
     with open("called", "a") as file: file.write(".")
-    if os.path.getsize("called") > 12:
+    if os.path.getsize("called") > 16:
         while os.path.exists("hold"): time.sleep(0.01)
         time.sleep(float(os.environ.get("NAP", "0")))
     return product(x)

@@ -44,7 +44,7 @@ def in_a_process(*words, status=0, **more):
 def interrupt(process, number):
     """A signal, once the model waits for the file `hold` to go."""
     while process.poll() is None:
-        if os.path.exists("called") and os.path.getsize("called") > 12:
+        if os.path.exists("called") and os.path.getsize("called") > 16:
             break
         time.sleep(0.01)
     process.send_signal(number)

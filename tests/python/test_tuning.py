@@ -230,7 +230,8 @@ def test_calls_are_bounded_and_counted():
     (f, called), seen = counting(curved), []
     t = tuned(f, rounds=3, progress=lambda *done: seen.append(done))
     most = (2 * 3 + 2 * 3) * 30 + 2 * 15
-    assert sum(called) == t.model_calls + 19 and t.model_calls <= most * 500  # once checked
+    more = sum(called) - t.model_calls - 19  # once checked, and asked again
+    assert 0 <= more < 0.02 * t.model_calls <= 0.02 * most * 500
     assert seen[-1] == (most, most)
     assert sorted(seen) == seen
 
