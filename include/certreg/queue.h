@@ -216,6 +216,9 @@ typedef struct certreg_queue_plan {
     size_t alternatives;     /* most of an input, at most 65,535; 0: none */
     certreg_queue_keep keep; /* NULL: records are dropped */
     void *keep_user;         /* passed to keep */
+    /* error.value of a certreg_model_check that found CERTREG_DEPENDENCE_CALL, so that
+     * the audit does not compare outputs of a random model; else 0 */
+    double random;
 } certreg_queue_plan;
 
 /** Computes the memory of a queue: that of an estimator, and about

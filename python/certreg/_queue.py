@@ -77,13 +77,14 @@ class Queue(Handle):
     inputs        that may be open
     alternatives  most of an input, beside itself
     pilot         None: that of the estimator
-    keeps         "records" or "picks" that results have; or nothing"""
+    keeps         "records" or "picks" that results have; or nothing
+    random        the change of equal rows in another call"""
 
     _NAME = "queue"
 
     def __init__(
         self, e: Estimator, questions: int, samples: int, batch: int, inputs: int,
-        alternatives: int = 0, pilot: int | None = None, keeps: str = "",
+        alternatives: int = 0, pilot: int | None = None, keeps: str = "", random: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
         self.alternatives, self._estimator = alternatives, e
@@ -100,7 +101,7 @@ class Queue(Handle):
         plan = S.QueuePlan(
             capacity=min(most, inputs * (alternatives + 1)), questions=questions,
             sets=min(most, inputs), alternatives=alternatives, keep=self._keep,
-            flags=QUEUE_KEEP_PICKS if keeps == "picks" else 0,
+            flags=QUEUE_KEEP_PICKS if keeps == "picks" else 0, random=random,
         )  # fmt: skip
         size, why = size_t(), S.Error()
         given = e._backend, *map(C.byref, (m, p, plan, why))

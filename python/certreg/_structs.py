@@ -260,7 +260,7 @@ class QueueInput(Struct):
 class QueuePlan(Struct):
     _fields_ = fields(
         (u32, "struct_size flags"), (size_t, "capacity calls questions sets alternatives"),
-        (QUEUEKEEP, "keep"), (pointer, "keep_user"),
+        (QUEUEKEEP, "keep"), (pointer, "keep_user"), (f64, "random"),
     )
 
 

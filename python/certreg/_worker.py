@@ -21,7 +21,7 @@ from ._library import version
 from ._queue import ITSELF, Input, Node, Queue
 from ._types import Function, Model, Shape
 from .alternatives import Alternatives, Budget, Cell, Found
-from .constants import CHECK_ROWS, Output, Status, __version__, version_text
+from .constants import CHECK_ROWS, Dependence, Output, Status, __version__, version_text
 from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, raised, refusal_of
 from .estimator import Estimator, kinds_of
@@ -193,6 +193,7 @@ class Worker:
         self.estimator = job.sampling.estimator(self.function or _no_model, self.unchecked)
         self.estimator._unchecked = False
         self.estimator._names = getattr(job.columns, "names", None)
+        self.random = 0.0  # the change of equal rows in another call
         self.queue = self._queue(0)
         self.questions = job.structs()
         each = [question.tolerance for question in job.questions]
@@ -202,7 +203,7 @@ class Worker:
         """A queue for rows with so many alternatives."""
         job, plan = self.job, self.job.sampling
         inputs = 2 * max(1, job.rows) * len(plan.sigmas)  # an audit is for half of them
-        more = inputs, alternatives, None, job.keeps
+        more = inputs, alternatives, None, job.keeps, self.random
         return Queue(self.estimator, len(job.questions), plan.samples, job.batch, *more)
 
     def close(self) -> None:
@@ -226,6 +227,10 @@ class Worker:
             if why.status:
                 raise why
             self.unchecked, self.chunk.doubt = False, str(why) if found else ""
+            if found == Dependence.CALL:  # the audit compares no outputs of a random model
+                self.random = why.value
+                self.queue.close()
+                self.queue = self._queue(0)
 
     def answer(
         self, rows: np.ndarray, X: np.ndarray, records: Sequence[Record] = (),

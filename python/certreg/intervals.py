@@ -194,7 +194,6 @@ class Calibrated(HtmlTable):
             Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT, **options
         )
         self._estimator = self._new_estimator(seed=inputs_seed)
-        self._estimator._unchecked = False  # it is asked again instead, like that of the points
 
     def _set_calibration(
         self, scores: np.ndarray, units: np.ndarray | None, fields: Mapping[str, float]
@@ -218,7 +217,6 @@ class Calibrated(HtmlTable):
         rows = X.iloc[some] if is_frame(X) else numbers(X, np.float32, "X")[some]
         self._points = rows.copy(), some, list[bytes]()
         with self._new_estimator(seed=seed) as e:
-            e._unchecked = False
 
             def calibrate() -> None:
                 nonlocal done

@@ -344,6 +344,7 @@ class _Certification:
             model_id,
         )
         self.file: ResumeFile | None = None
+        self.added: list[int] = []  # rows that this call wrote to the file
         self.reporter = Reporter(False, 0, 0)
         self.crashed: dict[int, list[Record]] = {}  # the failures of rows that end processes
 
@@ -405,7 +406,12 @@ class _Certification:
             self.reporter = Reporter(progress, int(self.rows.done.sum()), len(self.rows))
             first = self.job.batch // (self.rows.samples * len(self.rows.sigmas))
             scheduler = Scheduler(runner, self._task, self._keep, self._crashed, first)
-            scheduler.compute(np.flatnonzero(~self.rows.done))
+            try:
+                scheduler.compute(np.flatnonzero(~self.rows.done))
+            except RowsError as error:
+                if self.file and refusal_of(error.__cause__):
+                    self.file.forget(self.added)
+                raise
 
     def _take_seed(self, file: ResumeFile) -> None:
         known = file.seed()
@@ -509,6 +515,7 @@ class _Certification:
         done = chunk.rows[: len(chunk.certificates)]
         if self.file and len(done):
             self.file.add(chunk)
+            self.added += done.tolist()
         elif not self.file:
             self.rows.records += chunk.records
         self.rows.certificates[done] = chunk.certificates

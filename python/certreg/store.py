@@ -269,6 +269,15 @@ class ResumeFile:
             self._insert("certificates", lines)
             self._insert("records", records)
 
+    def forget(self, rows: Sequence[int]) -> None:
+        """Removes the certificates of these rows, and the records that no other run has."""
+        own = [(row, self.run) for row in rows]
+        others = "SELECT 1 FROM certificates WHERE certificates.row = records.row"
+        with self._transaction():
+            self.db.executemany("DELETE FROM certificates WHERE row = ? AND run = ?", own)
+            delete = f"DELETE FROM records WHERE row = ? AND NOT EXISTS ({others})"
+            self.db.executemany(delete, [(row,) for row in rows])
+
     def _insert(self, table: str, lines: Sequence[tuple[Value, ...]]) -> None:
         for line in lines[:1]:
             places = ", ".join("?" * len(line))

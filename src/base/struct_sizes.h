@@ -40,7 +40,7 @@
     X(certreg_attack_result, ATTACK_RESULT, 88, 88)     \
     X(certreg_denoiser_plan, DENOISER_PLAN, 64, 64)     \
     X(certreg_denoiser_facts, DENOISER_FACTS, 56, 56)   \
-    X(certreg_queue_plan, QUEUE_PLAN, 64, 64)           \
+    X(certreg_queue_plan, QUEUE_PLAN, 72, 72)           \
     X(certreg_queue_input, QUEUE_INPUT, 112, 112)       \
     X(certreg_queue_result, QUEUE_RESULT, 112, 112)     \
     X(certreg_queue_call, QUEUE_CALL, 56, 56)           \

@@ -513,11 +513,23 @@ static int audit_is_due(const cr_context *w, const cr_request *r)
     cr_view *v = w->record;
     const int is_early = r->stop == CERTREG_STOP_DEADLINE || r->stop == CERTREG_STOP_CANCELLED;
     const double calls = 4; /* three, and one more or the answers again */
-    if (!v->plan.audit || !v->model.eval || is_early || !v->sample_count) return 0;
+    if (!v->plan.audit || !v->sample_count) return 0;
     const int smaller = cr_certify_note_claims(w, r->call, r->out, r->size);
-    if (v->audited.samples >= v->sample_count && !smaller) return 0;
+    if (smaller && v->model.eval) w->record->audited.samples = 0; /* no audit has judged it */
+    if (!v->model.eval || is_early || v->audited.samples >= v->sample_count) return 0;
     return !(w->clock->expires_at > 0) ||
            cr_deadline_now(v->deadline) + calls * w->clock->slowest_batch < w->clock->expires_at;
+}
+
+/* Writes how many outputs were asked again into the certificates of a call. */
+static void write_asked(const cr_context *w, const cr_request *r)
+{
+    for (size_t i = 0; i < r->call->count; i++) {
+        certreg_certificate c;
+        read_answer(r->out, r->size, i, &c);
+        cr_certificate_set_asked(w->record, &c);
+        cr_struct_write((unsigned char *)r->out + i * r->size, r->size, &c, sizeof c);
+    }
 }
 
 /* Audits the samples. Sets *again to 1 if the questions have to be answered again, since more
@@ -526,8 +538,12 @@ static certreg_status audit(const cr_context *w, cr_request *r, certreg_status a
                             int *again)
 {
     const certreg_error why = *w->why;
+    const uint64_t before = w->record->audited.samples;
     *again = 0;
-    if (!audit_is_due(w, r)) return answered;
+    if (!audit_is_due(w, r)) {
+        if (before != w->record->audited.samples) write_asked(w, r);
+        return answered;
+    }
     const certreg_status status = cr_audit_run(w->estimator);
     if (status) {
         *stop = CR_STOP_FAILED;
@@ -537,12 +553,7 @@ static certreg_status audit(const cr_context *w, cr_request *r, certreg_status a
     }
     *w->why = why;
     *again = cr_certify_differs(w->record) || r->out->struct_size != r->size; /* by a callback */
-    for (size_t i = 0; i < r->call->count && !*again; i++) {
-        certreg_certificate c;
-        read_answer(r->out, r->size, i, &c);
-        cr_certificate_set_asked(w->record, &c);
-        cr_struct_write((unsigned char *)r->out + i * r->size, r->size, &c, sizeof c);
-    }
+    if (!*again) write_asked(w, r);
     return answered;
 }
 

@@ -12,7 +12,10 @@
 
 /* What differs by at most these counts as rounding. */
 static const double part_of_tolerance = 1.0 / 64, rough_part = 1.0 / 8, part_of_output = 1e-5;
-static const double low_precision = 2;    /* times the effect of moving inputs by 2^-11 */
+enum { least_moves = 64, few_picks = 16 }; /* rows */
+static const double low_precision = 2;     /* times the effect of moving inputs by 2^-11 */
+static const double low_precision_of_few = 3;
+static const double randomness = 16; /* times the change of equal rows that the check has found */
 static const double same_cause = 1.0 / 8; /* of the difference: rows see each other now */
 #define KEY UINT64_C(0x6175646974203634)
 
@@ -69,6 +72,7 @@ void cr_audit_begin(certreg_estimator *e, cr_audit_source source, size_t stride)
     a->worst_excess = 0;
     a->step = CR_AUDIT_ASK;
     a->is_random = a->is_rough = a->is_same = 0;
+    a->moves = 0;
     for (size_t k = 0; k < e->record.model.outputs; k++)
         a->limit[k] = a->change[k] = a->ratio[k] = a->scale[k] = a->moved[k] = 0;
 }
@@ -99,11 +103,12 @@ void cr_audit_add(certreg_estimator *e, uint32_t record, int kept)
         if (isfinite(v->audited.limit[k])) a->limit[k] = fmax(a->limit[k], v->audited.limit[k]);
 }
 
-void cr_audit_set_room(certreg_estimator *e, cr_audit_pick *picks, size_t room)
+void cr_audit_set_room(certreg_estimator *e, cr_audit_pick *picks, size_t room, double random)
 {
     if (!e->audit) return;
     e->audit->picks = picks;
     e->audit->room = room;
+    e->audit->random = random;
 }
 
 void cr_audit_keep_picks(cr_record *r)
@@ -261,7 +266,8 @@ certreg_status cr_audit_draw(certreg_estimator *e, float *x, size_t *used, size_
         }
     }
     if (!status && e->audit->step == CR_AUDIT_MOVED)
-        status = cr_estimator_perturb(e, x - *rows * e->record.model.inputs, *rows);
+        status = cr_estimator_perturb(e, x - *rows * e->record.model.inputs, *rows,
+                                      (uint32_t)e->audit->moves++);
     return status;
 }
 
@@ -277,12 +283,12 @@ cr_noise cr_estimator_check_noise(const certreg_estimator *e)
                       e->record.model.inputs, 0};
 }
 
-certreg_status cr_estimator_perturb(certreg_estimator *e, float *x, size_t rows)
+certreg_status cr_estimator_perturb(certreg_estimator *e, float *x, size_t rows, uint32_t signs)
 {
     const cr_backend_ops *ops = e->backend->ops;
     const size_t inputs = e->record.model.inputs, count = rows * inputs;
     float chunk[256];
-    uint32_t signs = 1;
+    signs = 2654435761u * (signs + 1);
     certreg_status status = CERTREG_OK;
     for (size_t at = 0; at < count && !status; at += 256) {
         const size_t length = count - at < 256 ? count - at : 256;
@@ -315,7 +321,7 @@ certreg_status cr_audit_keep_input(certreg_estimator *e)
 void cr_audit_keep_outputs(certreg_estimator *e, const float *y, size_t rows, double random)
 {
     cr_audit *a = e->audit;
-    for (size_t k = 0; k < e->record.model.outputs; k++) a->random[k] = random;
+    a->random = random;
     a->check_rows = cr_min_size(rows, CR_CHECK_ROWS);
     for (size_t i = 0; i < a->check_rows; i++)
         cr_view_read_outputs(&e->record, y + i * e->record.columns,
@@ -350,7 +356,6 @@ static void note(cr_audit *a, size_t item, size_t k, double change, double limit
         a->worst = item;
         a->worst_output = k;
         a->worst_change = change;
-        a->worst_limit = limit;
     }
 }
 
@@ -402,7 +407,8 @@ static void take_row(certreg_estimator *e, size_t row, const float *y)
 static int is_low_precision(const certreg_estimator *e)
 {
     const cr_audit *a = e->audit;
-    return a->is_same && a->worst_change <= low_precision * a->moved[a->worst_output];
+    const double most = a->count < few_picks ? low_precision_of_few : low_precision;
+    return a->is_same && a->worst_change <= most * a->moved[a->worst_output];
 }
 
 static certreg_status refuse(certreg_estimator *e, int rows_see)
@@ -436,27 +442,15 @@ static enum cr_audit_step step_after(const certreg_estimator *e)
     case CR_AUDIT_ASK:
         return !(a->worst_excess > 1) ? CR_AUDIT_OFF : a->is_rough ? CR_AUDIT_ALONE : CR_AUDIT_SAME;
     case CR_AUDIT_SAME: return a->is_same ? CR_AUDIT_MOVED : CR_AUDIT_ALONE;
-    case CR_AUDIT_MOVED: return is_low_precision(e) ? CR_AUDIT_OFF : CR_AUDIT_ALONE;
+    case CR_AUDIT_MOVED: /* a few rows say little: they move again, otherwise */
+        if (a->moves * a->used < least_moves) return CR_AUDIT_MOVED;
+        return is_low_precision(e) ? CR_AUDIT_OFF : CR_AUDIT_ALONE;
     case CR_AUDIT_ALONE: return CR_AUDIT_FULL;
-    case CR_AUDIT_FIRST: return CR_AUDIT_AGAIN;
-    case CR_AUDIT_AGAIN:
+    case CR_AUDIT_FIRST:
     case CR_AUDIT_FULL:
     case CR_AUDIT_OFF: break;
     }
     return CR_AUDIT_OFF;
-}
-
-/* Compares the rows of the check with the same rows a moment ago. */
-static void note_randomness(certreg_estimator *e, const float *y)
-{
-    cr_audit *a = e->audit;
-    const size_t outputs = e->record.model.outputs;
-    for (size_t i = 0; i < a->check_rows; i++) {
-        const float *before = a->check_outputs + i * outputs;
-        cr_view_read_outputs(&e->record, y + i * e->record.columns, a->row);
-        for (size_t k = 0; k < outputs; k++)
-            a->random[k] = fmax(a->random[k], cr_view_change(&e->record, k, before[k], a->row[k]));
-    }
 }
 
 /* Takes the outputs of the present call. Returns 1 if its step has further calls. */
@@ -465,8 +459,7 @@ static int take_call(certreg_estimator *e, const float *y)
     cr_audit *a = e->audit;
     const size_t columns = e->record.columns, last = used_rows(e) - 1;
     switch (a->step) {
-    case CR_AUDIT_FIRST: cr_audit_keep_outputs(e, y, a->used, 0); break;
-    case CR_AUDIT_AGAIN: note_randomness(e, y); break;
+    case CR_AUDIT_FIRST: cr_audit_keep_outputs(e, y, a->used, a->random); break;
     case CR_AUDIT_ALONE: cr_view_read_outputs(&e->record, y, a->row); break;
     case CR_AUDIT_FULL: cr_view_read_outputs(&e->record, y + last * columns, a->row); break;
     case CR_AUDIT_ASK:
@@ -477,6 +470,15 @@ static int take_call(certreg_estimator *e, const float *y)
     case CR_AUDIT_OFF: break;
     }
     return a->step == CR_AUDIT_ASK && a->first + a->used < a->count + a->check_rows;
+}
+
+/* Returns 1 if equal rows differed nearly as much in the check before the run: they come from a
+ * random model, and nothing can be compared. */
+static int differs_as_before(const cr_audit *a, size_t outputs)
+{
+    double change = 0;
+    for (size_t k = 0; k < outputs; k++) change = fmax(change, a->change[k]);
+    return a->random > 0 && change <= randomness * a->random;
 }
 
 certreg_status cr_audit_take(certreg_estimator *e, const float *y, int *ended)
@@ -491,10 +493,10 @@ certreg_status cr_audit_take(certreg_estimator *e, const float *y, int *ended)
     const float now = a->row[a->worst_output];
     a->is_same |= step == CR_AUDIT_ASK;
     a->step = step_after(e);
-    /* Equal rows differ as much in two calls before the run: nothing can be compared. */
-    a->is_random = a->step == CR_AUDIT_ALONE &&
-                   a->random[a->worst_output] > part_of_tolerance * a->worst_limit;
-    if (a->is_random) a->step = CR_AUDIT_OFF;
+    if (step == CR_AUDIT_ASK && differs_as_before(a, e->record.model.outputs)) {
+        a->is_random = 1;
+        a->step = CR_AUDIT_OFF;
+    }
     *ended = a->step == CR_AUDIT_OFF;
     if (step == CR_AUDIT_ALONE) a->alone = now;
     if (step != CR_AUDIT_FULL) return CERTREG_OK;
@@ -514,9 +516,9 @@ int cr_audit_start(certreg_estimator *e)
 void cr_audit_store(const certreg_estimator *e, cr_record *r)
 {
     const cr_audit *a = e->audit;
-    if (a->is_random) return;
-    r->audited.outputs = a->count;
+    r->audited.outputs = a->is_random ? 0 : a->count;
     r->audited.samples = r->sample_count;
+    if (a->is_random) return;
     for (size_t k = 0; k < r->model.outputs; k++) {
         const double limit = r->audited.limit[k];
         const int in_proportion = r->audited.is_relative && isfinite(limit);
@@ -549,19 +551,17 @@ static cr_record *own_record(void *e, uint32_t number)
 
 certreg_status cr_audit_check(certreg_estimator *e)
 {
+    int ended;
     certreg_status status = CERTREG_OK;
     if (!e->record.plan.audit || !e->record.model.eval) return status;
     const int is_kept = !cr_audit_is_due(e) && e->audit->check_digest == e->record.input.digest,
               is_late = e->clock.expires_at > 0 &&
                         cr_deadline_now(e->record.deadline) + e->clock.slowest_batch >
                             e->clock.expires_at;
-    /* no call of the model follows if it is late */
+    /* No call of the model follows if it is late. */
     if (is_kept || is_late || atomic_load(&e->cancel)) return status;
-    if (!e->record.plan.audit || is_kept || !e->record.model.eval) return status;
-    if (is_late || atomic_load(&e->cancel)) return status; /* no call of the model follows */
     status = cr_audit_begin_check(e);
-    for (int ended = 0; !ended && !status;) status = call(e, &ended);
-    return status;
+    return status ? status : call(e, &ended);
 }
 
 static int begin_own(certreg_estimator *e)

@@ -87,8 +87,8 @@ void cr_audit_begin(certreg_estimator *, cr_audit_source, size_t stride);
 /* Adds the picks of a record, or all of its samples if it has `kept` its picks only.
  * record.audited.limit is set. */
 void cr_audit_add(certreg_estimator *, uint32_t record, int kept);
-/* Gives the estimator other memory for picks. */
-void cr_audit_set_room(certreg_estimator *, cr_audit_pick *, size_t room);
+/* Gives the estimator other memory for picks, and the change of equal rows in another call. */
+void cr_audit_set_room(certreg_estimator *, cr_audit_pick *, size_t room, double random);
 /* Removes all samples but the picks from a record. */
 void cr_audit_keep_picks(cr_record *);
 /* Orders the picks for their calls. Returns 0 if there is none. */

@@ -146,13 +146,12 @@ static void lay_out_audit(const arenas *p, certreg_estimator *e)
     e->audit = cr_arena_alloc(p->host, 1, sizeof *e->audit);
     a->room = cr_audit_room(&e->record.plan, 1);
     a->picks = cr_arena_alloc(p->host, a->room, sizeof *a->picks);
-    a->limit = cr_arena_alloc(p->host, 6 * outputs, sizeof(double));
+    a->limit = cr_arena_alloc(p->host, 5 * outputs, sizeof(double));
     if (a->limit) {
         a->scale = a->limit + outputs;
         a->change = a->scale + outputs;
         a->ratio = a->change + outputs;
         a->moved = a->ratio + outputs;
-        a->random = a->moved + outputs;
     }
     a->row = cr_arena_alloc(p->host, outputs, sizeof(float));
     a->before =

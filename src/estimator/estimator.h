@@ -27,8 +27,7 @@ typedef struct cr_batch_buffers {
 
 enum cr_audit_step { /* which outputs come next */
                      CR_AUDIT_OFF,
-                     CR_AUDIT_FIRST, /* those of the check, before the run, */
-                     CR_AUDIT_AGAIN, /* and once more: a random model gives others */
+                     CR_AUDIT_FIRST, /* those of the check, before the run */
                      CR_AUDIT_ASK,   /* of picks and check again */
                      CR_AUDIT_SAME,  /* of the latest call again */
                      CR_AUDIT_MOVED, /* for its inputs, moved a little */
@@ -48,12 +47,13 @@ typedef struct cr_audit { /* of records; theory 15 */
     double *limit;              /* outputs each: the largest tolerance of all claims, */
     double *scale;              /*   the largest recorded output, */
     double *change, *ratio;     /* the largest difference, and the largest part of a tolerance, */
-    double *random;             /*   the largest difference of equal rows before the run, */
     double *moved;              /*   and the largest effect of small changes of inputs */
     size_t worst, worst_output; /* the item that exceeds what is allowed most */
-    double worst_excess, worst_change, worst_limit;
+    double worst_excess, worst_change;
+    double random; /* the change of equal rows that the check has found; 0: none */
+    size_t moves;  /* calls with moved inputs so far */
     float worst_before, worst_again, alone;
-    int is_random;       /* 1: the model is, at the scale of the tolerance: there is no verdict */
+    int is_random;       /* 1: the differences are those of a random model: there is no verdict */
     int is_rough;        /* 1: some difference is too large for low precision */
     int is_same;         /* 1: the latest call had the same outputs again */
     float *before, *row; /* batch*outputs: of the latest call; outputs: of one row */
@@ -90,8 +90,8 @@ certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
 /* The noise of the check about the present input: no certificate uses it. */
 cr_noise cr_estimator_check_noise(const certreg_estimator *);
 /* Multiplies each feature that has noise by 1 + 2^-11 or 1 - 2^-11, more than the steps of low
- * precisions. */
-certreg_status cr_estimator_perturb(certreg_estimator *, float *x, size_t rows);
+ * precisions. `signs`: a number of these choices. */
+certreg_status cr_estimator_perturb(certreg_estimator *, float *x, size_t rows, uint32_t signs);
 /* Returns the standard deviation of count numbers, without those that are not finite. */
 double cr_estimator_spread(const float *y, size_t count, size_t stride);
 /* Keep the rows of the check for the audit: their input and outputs, and by how much equal rows

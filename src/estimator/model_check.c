@@ -22,6 +22,7 @@ typedef struct trial {
     float *rounding; /* columns, behind them: the change that counts as rounding; NULL: not measured
                         yet */
     uint64_t calls;
+    int is_random;  /* 1: equal rows have other outputs in a later call */
     int with_whole; /* 1: the last call has model.batch rows */
     double remark;  /* the largest change of the call of a whole batch that is a remark only */
 } trial;
@@ -68,7 +69,7 @@ static certreg_status evaluate_variant(trial *t, variant v)
     certreg_status status = cr_estimator_clear_outputs(e);
     for (size_t i = 0; i < v.rows && !status; i++) status = draw(t, sample_at(t, v, i), 1, i);
     if (!status && v.perturbed)
-        status = cr_estimator_perturb(e, e->batches.x[e->batches.current], t->rows);
+        status = cr_estimator_perturb(e, e->batches.x[e->batches.current], t->rows, 0);
     return status ? status : cr_estimator_evaluate(e, b);
 }
 
@@ -183,8 +184,10 @@ static certreg_status measure_rounding(trial *t)
     certreg_status status = evaluate_variant(t, again);
     t->rounding = t->reference + numbers;
     for (size_t k = 0; k < columns; k++) t->rounding[k] = 0;
-    if (status || memcmp(t->reference, t->e->batches.outputs, numbers * sizeof *t->reference))
+    if (status || memcmp(t->reference, t->e->batches.outputs, numbers * sizeof *t->reference)) {
+        t->is_random = !status && outputs_change(t, again);
         return status;
+    }
     status = evaluate_variant(t, moved);
     for (size_t i = 0; i < numbers && !status; i++) {
         const float change = MOVE_EFFECTS * fabsf(t->e->batches.outputs[i] - t->reference[i]);
@@ -203,7 +206,7 @@ static certreg_status try_variant(trial *t, variant v, int *changed)
     if (!*changed || t->rounding || v.dependence == CERTREG_DEPENDENCE_CALL) return status;
     *changed = 0;
     status = measure_rounding(t);
-    return status ? status : try_variant(t, v, changed);
+    return status || t->is_random ? status : try_variant(t, v, changed);
 }
 
 /* Repetition comes first: if it changes outputs, nothing else can be judged, and nothing is
@@ -227,6 +230,7 @@ static certreg_status try_variants(trial *t, int32_t *found)
             memcpy(t->reference, t->e->batches.outputs,
                    n * t->e->record.columns * sizeof *t->reference);
         if (changed) *found = variants[i].dependence;
+        if (t->is_random) *found = CERTREG_DEPENDENCE_CALL;
     }
     if (*found) return report(&t->e->error, found);
     return status || !(t->remark > 0) ? status : remark(t, found);

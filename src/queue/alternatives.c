@@ -374,7 +374,7 @@ static void join(certreg_queue *q, cr_entry *e, int stop)
                              .digest = g.digest,
                              .samples = is_early ? e->rows : samples_of(s),
                              .stop = stop,
-                             .audited = s->audited,
+                             .audited = is_early ? 0 : s->audited,
                              .change = s->change,
                              .band = s->band};
         cr_certificate_join(q->w.record, &j, e->certificates + k);

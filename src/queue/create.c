@@ -100,6 +100,9 @@ static certreg_status read_plan(const certreg_queue_plan *given, const certreg_p
     if (!out->calls) out->calls = 1;
     if (!out->questions) out->questions = 1;
     if (!out->alternatives || !out->sets) out->alternatives = out->sets = 0;
+    if (!(out->random >= 0))
+        return cr_error_set(why, CERTREG_E_INVALID, "plan.random is %g; it must be 0 or above",
+                            out->random);
     if (!out->capacity)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "plan.capacity is 0; give the inputs that may "
@@ -173,7 +176,8 @@ static void init(certreg_queue *q, const request *r, cr_arena *host, cr_arena *d
     cr_record *own = q->w.record;
     q->export_bytes = cr_record_export_bytes(own);
     lay_out(q, own, host, device);
-    cr_audit_set_room(q->w.estimator, q->picks, cr_audit_room(&own->plan, r->plan.capacity));
+    cr_audit_set_room(q->w.estimator, q->picks, cr_audit_room(&own->plan, r->plan.capacity),
+                      r->plan.random);
     q->calls[0].x = cr_estimator_rows(q->w.estimator);
     q->home = *own;
     for (size_t i = 0; i < r->plan.capacity; i++) cr_record_clear(&q->slots[i].record);

@@ -245,9 +245,11 @@ void cr_record_clear(cr_record *r)
 
 void cr_record_truncate(cr_record *r, size_t count)
 {
+    const size_t before = r->sample_count;
     for (size_t i = count; i < r->plan.max_samples; i++)
         r->sample_count -= (size_t)cr_view_has(r, i);
     erase_from(r, count);
+    if (r->audited.samples < before) r->audited.samples = 0; /* which ones is not known */
 }
 
 void cr_record_erase(cr_record *r, uint64_t sample)

@@ -87,10 +87,10 @@ def test_an_estimator_refuses_every_input_until_it_is_told_not_to_check(f, sente
 def test_states_and_randomness_are_said_once_and_no_premise_is_tested():
     rng = np.random.default_rng(1)
     noisy = lambda size: lambda x: model(x) + size * rng.normal(size=len(x))  # noqa: E731
-    for f, is_large in ((Filtered(), 1), (noisy(0.5), 1), (noisy(1e-3), 0)):
+    for f in (Filtered(), noisy(0.5), noisy(1e-3)):
         with estimator(f) as e, pytest.warns(ModelWarning, match=AGAIN) as seen:
             c = e.certify(Z, 0.25, SAMPLES, 3.0)
-            assert c.samples == SAMPLES and (c.audited == 0) == is_large
+            assert c.samples == SAMPLES and c.audited == 0
             e.begin(Z, 0.25)
         assert len(seen) == 1 and "nothing else was judged" in str(seen[0].message)
 
@@ -102,7 +102,7 @@ def test_rows_are_refused_before_the_first(folder, more):
     assert caught.value.__cause__.status == Status.MODEL_FAILED
     with pytest.warns(ModelWarning, match=AGAIN):
         rows = rows_of(Shaken(), **{**more, "resume": more.get("resume") and "s.sqlite"})
-    assert rows.done.all() and AGAIN in rows.remarks()[0] and rows["audit_change"].all()
+    assert rows.done.all() and AGAIN in rows.remarks()[0] and not rows["audited"].any()
     rows[:].save("rows.npz")
     assert str(certreg.Rows.load("rows.npz")) == str(rows)
     with no_warnings():
@@ -153,9 +153,9 @@ def test_intervals_and_scales():
     f, calls = counting()
     with no_warnings(), Calibrated(f, X, y, 0.25, samples=32, seed=1) as calibrated:
         calibrated.interval(Z, 0.1, 0.2)
-    assert sum(calls) == 41 * 32 + 2 * 2 + 3 * 32
-    for wrong in (centred, many):
-        with refused(Status.MODEL_FAILED, SEE):
+    assert 41 * 32 + 2 * 19 < sum(calls) < 41 * 32 * 1.15
+    for wrong, sentence in ((centred, OTHERS), (many, SEE)):
+        with refused(Status.MODEL_FAILED, sentence):
             Calibrated(wrong, X, y, 0.25, samples=32)
         Calibrated(wrong, X, y, 0.25, samples=32, check=False).close()
     with Calibrated(model, X, y, 0.25, samples=32) as calibrated:
@@ -202,7 +202,7 @@ def test_the_command(models):
     np.save("y.npy", np.zeros(6))
     points = ("--calibration", "x.npy", "--truths", "y.npy", "--radius", ".1", "--alpha", ".5")
     interval = ("interval", *bad[:4], *points)
-    command_refused(3, f"the model failed: .*{SEE}", *interval)
+    command_refused(3, f"the model failed: .*{OTHERS}", *interval)
     said("certify", *bad, "--no-check")
     said(*interval, "--no-check")
     write("drawn.py", "import numpy as np\nrng = np.random.default_rng(1)\n")
