@@ -68,6 +68,7 @@ void cr_audit_begin(certreg_estimator *e, cr_audit_source source, size_t stride)
     a->source = source;
     a->stride = stride;
     a->is_out = 0;
+    a->riding = a->check_rows;
     a->count = a->first = a->used = 0;
     a->worst_excess = 0;
     a->step = CR_AUDIT_ASK;
@@ -206,7 +207,7 @@ static void order(certreg_estimator *e)
 static void choose_items(certreg_estimator *e)
 {
     cr_audit *a = e->audit;
-    const size_t items = a->count + a->check_rows, batch = e->record.model.batch;
+    const size_t items = a->count + a->riding, batch = e->record.model.batch;
     a->first += a->used;
     const size_t left = items - a->first;
     if (!a->first && a->count) a->used = 1;
@@ -224,7 +225,7 @@ static size_t item_at(const certreg_estimator *e, size_t row)
     const cr_audit *a = e->audit;
     if (a->step == CR_AUDIT_ALONE || (a->step == CR_AUDIT_FULL && row == e->record.model.batch - 1))
         return a->worst;
-    if (a->step == CR_AUDIT_FULL) return row % (a->count + a->check_rows);
+    if (a->step == CR_AUDIT_FULL) return row % (a->count + a->riding);
     return a->first + row % a->used;
 }
 
@@ -469,7 +470,7 @@ static int take_call(certreg_estimator *e, const float *y)
         break;
     case CR_AUDIT_OFF: break;
     }
-    return a->step == CR_AUDIT_ASK && a->first + a->used < a->count + a->check_rows;
+    return a->step == CR_AUDIT_ASK && a->first + a->used < a->count + a->riding;
 }
 
 /* Returns 1 if equal rows differed nearly as much in the check before the run: they come from a
@@ -569,6 +570,7 @@ static int begin_own(certreg_estimator *e)
     const cr_audit_source own = {own_record, e};
     e->audit->own_samples = e->record.sample_count;
     cr_audit_begin(e, own, cr_audit_stride(e->record.sample_count));
+    if (e->audit->check_digest != e->record.input.digest) e->audit->riding = 0;
     cr_audit_add(e, 0, 0);
     return cr_audit_start(e);
 }

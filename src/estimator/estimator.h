@@ -58,6 +58,7 @@ typedef struct cr_audit { /* of records; theory 15 */
     int is_same;         /* 1: the latest call had the same outputs again */
     float *before, *row; /* batch*outputs: of the latest call; outputs: of one row */
     size_t check_rows;   /* 0: they are due */
+    size_t riding;       /* of these, in the present audit */
     float *check_z, *check_deviation, *check_outputs; /* inputs; CR_CHECK_ROWS*outputs */
     cr_noise check_noise;
     uint64_t check_digest; /* of the input */
