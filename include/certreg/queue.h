@@ -20,6 +20,14 @@
  * The caller may run the model instead: certreg_queue_next and _give take the place of
  * _run, with several calls out at a time, which come back in any order.
  *
+ * With plan.audit (theory 15) the queue asks for four rows before the first call. An
+ * input whose samples are complete waits until all that is open does, or half of
+ * plan.capacity: samples of all of these are then asked again together, while no other
+ * call is out. Give twice the capacity of a queue without. If the premise is refused,
+ * all open inputs fail with CERTREG_E_MODEL_FAILED, error.value is the change,
+ * error.row the tag of the input (-1: a row of the check), error.code a
+ * CERTREG_DEPENDENCE_...; results that were taken before stand as issued.
+ *
  * An input is open from add to take or drop. The rules of certreg.h for structs,
  * threads, memory and numbers apply; _give and _cancel may run on any thread. What the
  * caller chooses by outputs (alternatives, a target, whom to drop, when to cancel, whom
@@ -281,14 +289,6 @@ typedef struct certreg_queue_call {
     const certreg_queue_row *row; /* used elements */
     void *stream;                 /* as in certreg_batch */
 } certreg_queue_call;
-
-/* The audit of a queue (plan.audit, theory 15): before the first call it asks for four
- * rows. An input whose samples are complete waits until all that is open does, or half
- * of plan.capacity: then samples of all of these are asked again together, in calls
- * while no other is out. Give twice the capacity of a queue without. If the premise is
- * refused, all open inputs fail with CERTREG_E_MODEL_FAILED, error.value is the change,
- * error.row the tag of the input (-1: a row of the check), error.code a
- * CERTREG_DEPENDENCE_...; results that were taken before stand as issued. */
 
 /** Draws the next rows, of the oldest inputs first. x and row stay until the outputs
  *  are given, whatever happens to the inputs.

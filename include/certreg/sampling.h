@@ -73,11 +73,11 @@ CERTREG_API certreg_status certreg_estimator_record(
 #ifdef CERTREG_EXPERIMENTAL
 /** Draws the rows of the next call of an audit (plan.audit), for programs that record
  *  outputs themselves: call this function and certreg_audit_give until no rows are
- * left, and then certify, which counts what was found. Without a certificate before it,
- * the audit judges by the standard deviation of the outputs in place of a tolerance.
+ *  left, and then certify, which counts what was found. Without a certificate before
+ *  it, the audit judges by the standard deviation of the outputs, as by a tolerance.
  *  @param x     receives rows, on the backend's device if it has one: room for
  *               model.batch rows. NULL: the whole audit calls model.eval, as for a
- * record that was sampled for an estimate or an interval
+ *               record that was sampled for an estimate or an interval
  *  @param rows  receives their number; 0: the audit has ended, or has nothing to ask
  *  @return CERTREG_OK; CERTREG_E_INVALID (x and model.eval are NULL, or plan.audit is
  *          0); CERTREG_E_WRONG_STATE (before begin); CERTREG_E_MODEL_FAILED, as

@@ -214,7 +214,8 @@ static void choose_items(certreg_estimator *e)
     else if (a->first == 1) a->used = cr_min_size(side_count(e), a->count - 1);
     else a->used = 0;
     if (!a->used && left) {
-        const size_t calls = (left - 1) / batch + 1;
+        size_t calls = 1;
+        while (calls * batch < left) calls++;
         a->used = (left - 1) / calls + 1;
     }
 }

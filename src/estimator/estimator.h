@@ -25,14 +25,17 @@ typedef struct cr_batch_buffers {
 
 #define CR_CHECK_ROWS 4u
 
-enum cr_audit_step { /* which outputs come next */
-                     CR_AUDIT_OFF,
-                     CR_AUDIT_FIRST, /* those of the check, before the run */
-                     CR_AUDIT_ASK,   /* of picks and check again */
-                     CR_AUDIT_SAME,  /* of the latest call again */
-                     CR_AUDIT_MOVED, /* for its inputs, moved a little */
-                     CR_AUDIT_ALONE, /* of the worst item alone, */
-                     CR_AUDIT_FULL   /* and as the last row of a whole batch */
+/* Which outputs come next: of the check before the run; of picks and check again; of the latest
+ * call again, and for its inputs moved a little; of the worst item alone, and as the last row of a
+ * whole batch. */
+enum cr_audit_step {
+    CR_AUDIT_OFF,
+    CR_AUDIT_FIRST,
+    CR_AUDIT_ASK,
+    CR_AUDIT_SAME,
+    CR_AUDIT_MOVED,
+    CR_AUDIT_ALONE,
+    CR_AUDIT_FULL
 };
 
 typedef struct cr_audit { /* of records; theory 15 */

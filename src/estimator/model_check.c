@@ -184,7 +184,8 @@ static certreg_status measure_rounding(trial *t)
     certreg_status status = evaluate_variant(t, again);
     t->rounding = t->reference + numbers;
     for (size_t k = 0; k < columns; k++) t->rounding[k] = 0;
-    if (status || memcmp(t->reference, t->e->batches.outputs, numbers * sizeof *t->reference)) {
+    if (status ||
+        memcmp(t->reference, t->e->batches.outputs, numbers * sizeof *t->reference) != 0) {
         t->is_random = !status && outputs_change(t, again);
         return status;
     }

@@ -127,9 +127,6 @@ def mixed():
     mean = [helper.make_node("ReduceMean", ["t"], ["mean"], axes=[0], keepdims=1),
             helper.make_node("Sub", ["t", "mean"], ["y"])]
     save("centred", layers(result="t") + mean, [x], [y], constants())
-    scale = [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
-             helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["z"])]
-    save("quantized", scale + layers("z"), [x], [y], constants())
     noise = [helper.make_node("RandomNormalLike", ["t"], ["noise"]),
              helper.make_node("Add", ["t", "noise"], ["y"])]
     save("random", layers(result="t") + noise, [x], [y], constants())

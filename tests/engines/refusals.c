@@ -38,7 +38,6 @@ static const struct {
     {"tests/engines/turned_fixed.onnx", "rows are in another order", {.engine = NULL}},
     {"tests/engines/centred.onnx", "if other rows are beside it", {.engine = NULL}},
     {"tests/engines/centred.pt", "if other rows are beside it", {.shape = "6"}},
-    {"tests/engines/quantized.onnx", "if other rows are beside it", {.engine = NULL}},
     {"no/such.onnx", "no/such.onnx: No such file", {.engine = NULL}},
     {"no/such.json", "no/such.json: No such file", {.engine = NULL}},
     {"no/such.pt", "no/such.pt: No such file", {.shape = "6"}},

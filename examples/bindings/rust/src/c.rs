@@ -25,7 +25,7 @@ pub struct Plan {
     pub seed: u64, pub max_samples: usize, pub pilot: usize, pub blocks: usize,
     progress: usize, progress_user: usize, memory: usize, memory_bytes: usize,
     pub flags: u32, reserved: u32,
-    /// 1: asks the model again for some samples, the default here; 0: the premise is not tested.
+    /// By default 1, which asks the model again for some samples; with 0 the premise is not tested.
     pub audit: u32, reserved_2: u32,
 }
 /// A question about the record: by default about the median.
@@ -58,7 +58,7 @@ pub struct Certificate {
     pub reason: i32, pub(crate) reserved: i32,
     pub share_out: f64, pub share_allowed: f64,
     pub samples_needed: u64,
-    /// Outputs that were asked again, 0: none; their largest difference; how near to out counts.
+    /// How many outputs were asked again, their largest difference, and how near to out counts.
     pub audited: u64, pub audit_change: f64, pub audit_band: f64, pub audit_share: f64,
 }
 #[repr(C)]
