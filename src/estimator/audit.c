@@ -80,7 +80,7 @@ void cr_audit_begin(certreg_estimator *e, cr_audit_source source, size_t stride)
 
 static void add_pick(cr_audit *a, cr_view *v, uint32_t record, uint64_t sample)
 {
-    if (a->count == a->room || !cr_view_has(v, sample)) return;
+    if (a->count == a->room || sample >= v->plan.max_samples || !cr_view_has(v, sample)) return;
     a->picks[a->count++] = (cr_audit_pick){.record = record, .sample = sample};
     for (size_t k = 0; k < v->model.outputs; k++) {
         const double y = fabs((double)recorded(v, sample)[k]);
@@ -98,8 +98,7 @@ void cr_audit_add(certreg_estimator *e, uint32_t record, int kept)
     if (cr_view_require_contiguous(v, &samples, NULL) || all) samples = v->plan.max_samples;
     for (uint64_t i = 0; all && i < samples; i++) add_pick(a, v, record, i);
     for (uint64_t i = 0; !all && i * a->stride < samples; i++)
-        if (pick_at(&v->input.noise, a->stride, i) < samples)
-            add_pick(a, v, record, pick_at(&v->input.noise, a->stride, i));
+        add_pick(a, v, record, pick_at(&v->input.noise, a->stride, i));
     for (size_t k = 0; k < v->model.outputs; k++)
         if (isfinite(v->audited.limit[k])) a->limit[k] = fmax(a->limit[k], v->audited.limit[k]);
 }

@@ -93,15 +93,9 @@ static void finish(certreg_queue *q)
 static certreg_queue_row origin_of(const certreg_queue *q, size_t row)
 {
     const cr_audit_pick p = cr_audit_row(q->w.estimator, row);
-    certreg_queue_row of = {.struct_size = sizeof of, .tag = q->check_tag, .sample = UINT64_MAX};
-    if (p.record == CR_AUDIT_CHECK) return of;
-    const cr_slot *slot = q->slots + p.record;
-    of.number = slot->node.number;
-    of.depth = slot->node.depth;
-    of.path = slot->node.path;
-    of.tag = slot->entry->tag;
-    of.sample = p.sample;
-    return of;
+    if (p.record != CR_AUDIT_CHECK) return cr_queue_origin(q->slots + p.record, p.sample);
+    return (certreg_queue_row){
+        .struct_size = sizeof(certreg_queue_row), .tag = q->check_tag, .sample = UINT64_MAX};
 }
 
 certreg_status cr_queue_audit_draw(certreg_queue *q, cr_queue_call *c)
@@ -128,14 +122,12 @@ static void name_input(certreg_queue *q)
 {
     certreg_error *why = q->w.why;
     const certreg_error given = *why;
-    if (!(given.value > 0)) return;
-    if (given.row >= 0) {
-        const cr_slot *slot = q->slots + given.row;
-        why->row = (int64_t)slot->entry->tag;
-        snprintf(why->text, sizeof why->text, "input %llu%s, %.200s",
-                 (unsigned long long)slot->entry->tag, slot->node.number ? " (an alternative)" : "",
-                 given.text);
-    }
+    if (given.row < 0) return; /* a row of the check */
+    const cr_slot *slot = q->slots + given.row;
+    why->row = (int64_t)slot->entry->tag;
+    snprintf(why->text, sizeof why->text, "input %llu%s, %.200s",
+             (unsigned long long)slot->entry->tag, slot->node.number ? " (an alternative)" : "",
+             given.text);
 }
 
 certreg_status cr_queue_audit_take(certreg_queue *q, const cr_queue_call *c, const float *y)

@@ -240,12 +240,7 @@ static certreg_status draw(certreg_queue *q, cr_queue_call *c, cr_slot *slot, si
         cr_estimator_draw(q->w.estimator, first, count, c->x + c->used * q->home.model.inputs);
     for (size_t i = 0; i < count; i++) {
         c->origin[c->used + i] = (cr_origin){.slot = slot, .use = slot->use};
-        c->row[c->used + i] = (certreg_queue_row){.struct_size = sizeof *c->row,
-                                                  .number = slot->node.number,
-                                                  .depth = slot->node.depth,
-                                                  .path = slot->node.path,
-                                                  .tag = slot->entry->tag,
-                                                  .sample = first + i};
+        c->row[c->used + i] = cr_queue_origin(slot, first + i);
     }
     c->used += count;
     return status;

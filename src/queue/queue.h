@@ -151,6 +151,17 @@ void cr_queue_fail(certreg_queue *, cr_entry *, certreg_status);
 /* Passes the mounted record to the caller. */
 void cr_queue_keep_record(certreg_queue *, const cr_slot *);
 
+/* Names a row of an open slot. */
+static inline certreg_queue_row cr_queue_origin(const cr_slot *slot, uint64_t sample)
+{
+    return (certreg_queue_row){.struct_size = sizeof(certreg_queue_row),
+                               .number = slot->node.number,
+                               .depth = slot->node.depth,
+                               .path = slot->node.path,
+                               .tag = slot->entry->tag,
+                               .sample = sample};
+}
+
 /* Follows the slowest of some times at once, and forgets it slowly. */
 static inline void cr_queue_learn(double *slowest, double seconds)
 {

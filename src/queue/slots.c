@@ -127,12 +127,7 @@ void cr_queue_keep_record(certreg_queue *q, const cr_slot *slot)
 {
     if (!q->plan.keep) return;
     size_t bytes = q->export_bytes;
-    const certreg_queue_row of = {.struct_size = sizeof of,
-                                  .number = slot->node.number,
-                                  .depth = slot->node.depth,
-                                  .path = slot->node.path,
-                                  .tag = slot->entry->tag,
-                                  .sample = q->w.record->sample_count};
+    const certreg_queue_row of = cr_queue_origin(slot, q->w.record->sample_count);
     if (export(q, &bytes)) return;
     cr_estimator_begin_callback(q->w.estimator);
     const int cancels = q->plan.keep(q->plan.keep_user, &of, q->exported, bytes);
