@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
-from certreg import Estimator, Question, _structs as S, certify_rows
-from certreg._library import lib
+from certreg import Estimator, Question, structs as S, certify_rows
+from certreg.library import lib
 from page import show
 
 FEATURES, SAMPLES, FEW, RUNS = 12, 1000, 50, 21

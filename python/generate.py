@@ -1,5 +1,5 @@
 """generate.py: writes what the package takes from include/certreg: structs and functions for ctypes
-(_structs.py), and the members and numbers of constants.py, whose docstrings stay. `generate.py
+(structs.py), and the members and numbers of constants.py, whose docstrings stay. `generate.py
 --check` writes nothing; it prints the files that would change, and fails if there are any."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import ctypes as C
 
-from ._ctypes import Struct, f64, fields, i32, i64, pointer, size_t, u32, u64
+from .arguments import Struct, f64, fields, i32, i64, pointer, size_t, u32, u64
 from .constants import {constants}
 
 ref = C.POINTER
@@ -92,7 +92,7 @@ def class_text(name: str, body: str, known: dict[str, str]) -> str:
 
 
 def declarations(code: str) -> str:
-    """The text of _structs.py: callbacks and structs, each after what it names; then functions."""
+    """The text of structs.py: callbacks and structs, each after what it names; then functions."""
     known = {python_name(n): body for n, body in re.findall(r"struct (\w+) \{(.*?)\}", code, re.S)}
     waiting = {name: class_text(name, body, known) for name, body in known.items()}
     for name, given in re.findall(r"int \(\*(\w+)\)\(([^)]*)\);", code):
@@ -136,7 +136,7 @@ def main() -> None:
     arguments = [word for word in sys.argv[1:] if word != "--check"]
     root = pathlib.Path(arguments[0]) if arguments else ROOT
     package, code = root / "python/certreg", headers(root / "include/certreg")
-    made = {package / "_structs.py": declarations(code)}
+    made = {package / "structs.py": declarations(code)}
     numbers = package / "constants.py"
     made[numbers] = constants(code, numbers.read_text(encoding="utf-8"))
     changed = [path for path, text in made.items() if path.read_text(encoding="utf-8") != text]

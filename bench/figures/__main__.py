@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Sequence
 
-from certreg._optional import needed
+from certreg.arguments import needed
 from reproduce import figures
 from reproduce.parts import run
 from reproduce.settings import ROOT, Settings, SettingsError

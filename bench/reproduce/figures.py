@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from certreg._optional import needed
+from certreg.arguments import needed
 from certreg.plots import legend_above, plot_radii
 
 # Letters of 10 points in a figure this wide are 9 pixels high on a telephone's page, which leaves a

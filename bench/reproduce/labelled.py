@@ -8,7 +8,7 @@ from typing import Iterator
 
 import numpy as np
 
-from certreg._optional import needed
+from certreg.arguments import needed
 
 from .settings import SEED, Settings
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional, Sequence
 import numpy as np
 
 from certreg import certify_rows
-from certreg.options import grouped
+from certreg.rows import grouped
 
 from .methods import Asked
 from .settings import SEED, Settings

@@ -64,7 +64,7 @@ def train():
 
 def onnx(weights):
     """The same network as an ONNX model."""
-    from certreg import _protobuf as g
+    from certreg import onnx_file as g
 
     graph, at = [], "x"
     for i in range(0, len(weights), 2):

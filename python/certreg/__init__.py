@@ -15,20 +15,14 @@ of functions and classes use this package as certreg, and numpy as np.
 
 Layers of the modules; each imports from its own layer and from layers above::
 
-    library      constants _types _arguments _ctypes _structs _library _messages _texts errors
-                 _calls
-    tools        _optional _files _tables _progress _dlpack _protobuf _quantization _arrays
-                 _noise_rule _causes
-    models       names frames _onnx_tensors _onnx models denoised _missing parametric _categorical
-                 _network training joining
-    one input    questions results plots attacks alternatives _queue _evaluation estimator solver
-                 _rules intervals _perturbations check
-    many inputs  _worker workers _plan _integrity _remarks _rows_file bands
-                 certified_rows _database store shards options rows
-    choices      boxes groups sensitivity tuning comparison units regressor
+    library      arguments constants structs display causes library files arrays
+    models       onnx_file frames models denoise inputs parametric
+    one input    questions results plots alternatives attacks queue estimator solver intervals check
+    many inputs  table workers store rows
+    choices      units tuning training regressor
     command      cli"""
-from ._arrays import DeviceArray
-from ._library import library_path, version
+from .arrays import DeviceArray
+from .library import library_path, version
 from importlib import import_module as _import_module
 from types import ModuleType as _Module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -53,11 +47,11 @@ from .constants import (
     Center, Constraint, Constraints, Dependence, Domain, Method, Outcome, Output, Reason, Region,
     Score, Side, Statistic, Status, Stop, __version__,
 )
-from .denoised import Denoised
-from .errors import CertregError, ModelWarning, ResumeError, RowsError
+from .denoise import Denoised
+from .library import CertregError, ModelWarning, ResumeError, RowsError
 from .estimator import Estimator
 from .frames import feature_scale
-from ._rules import Interval, IntervalList, Rule, interval_rule
+from .intervals import Interval, IntervalList, Rule, interval_rule
 from .models import OnnxModel, as_model
 from .questions import Question, Serving, Target, question_digest
 from .solver import Bisection, Solver
@@ -65,39 +59,30 @@ from .solver import Bisection, Solver
 # Modules with a long import are imported on demand.
 _LATER = {
     "alternatives": "AtMost Gain Listed OneOf Replaced Translated",
-    "bands": "population",
-    "boxes": "within",
     "check": "Finding check_model",
-    "comparison": "Comparison compare_denoised",
     "intervals": "Calibrated",
-    "joining": "join_denoiser",
     "parametric": "Combinations Crops GainAndShift Parametric",
-    "options": "Options",
     "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
-    "certified_rows": "Rows",
-    "rows": "certify_rows",
-    "training": "TrainedDenoiser train_denoiser",
+    "rows": "Options certify_rows",
+    "table": "Rows population",
+    "training": "Comparison TrainedDenoiser compare_denoised join_denoiser train_denoiser",
     "tuning": "Trial TunedScale tune_scale",
-    "units": "RadiusComparison compare_radius",
+    "units": "RadiusComparison compare_radius within",
 }
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
 if _TYPE_CHECKING:
     from .alternatives import AtMost, Gain, Listed, OneOf, Replaced, Translated
-    from .bands import population
-    from .boxes import within
     from .check import Finding, check_model
-    from .comparison import Comparison, compare_denoised
     from .intervals import Calibrated
-    from .joining import join_denoiser
-    from .options import Options
     from .parametric import Combinations, Crops, GainAndShift, Parametric
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
-    from .certified_rows import Rows
-    from .rows import certify_rows
-    from .training import TrainedDenoiser, train_denoiser
+    from .rows import Options, certify_rows
+    from .table import Rows, population
+    from .training import Comparison, TrainedDenoiser, compare_denoised, join_denoiser
+    from .training import train_denoiser
     from .tuning import Trial, TunedScale, tune_scale
-    from .units import RadiusComparison, compare_radius
+    from .units import RadiusComparison, compare_radius, within
 else:
 
     def __getattr__(name: str) -> object:

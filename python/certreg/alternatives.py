@@ -13,12 +13,10 @@ from typing import Any, Callable, Iterator, Sequence, TypeAlias, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arguments import abbreviated, instance, integer, listed, number
-from ._arrays import norm_above, numbers, scale_of
-from ._quantization import channel_axis
-from ._types import Shape
+from .arguments import Shape, abbreviated, instance, integer, listed, number
+from .arrays import norm_above, numbers, scale_of
 from .constants import NO_PILOT, Method, Statistic
-from .frames import Columns, check_exact
+from .frames import Columns, channel_axis, check_exact
 from .questions import Question, Target
 
 MOST = 1 << 16  # alternatives of an input

@@ -10,16 +10,12 @@ from typing import Any, Callable, ContextManager
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _structs as S
-from ._arguments import enum_value, integer, member, positive
-from ._arrays import Memory, optional_array
-from ._calls import Calls, Handle
-from ._ctypes import size_t
-from ._library import lib
-from ._tables import HtmlTable
-from ._types import Shape
-from .constants import Attack, Side, Stop
-from .errors import CertregError
+from . import structs as S
+from .arguments import Shape, integer, positive, size_t
+from .arrays import Memory, optional_array
+from .constants import Attack, Side, Stop, enum_value, member
+from .display import HtmlTable
+from .library import Calls, CertregError, Handle, lib
 from .questions import Asked, question_of
 
 

@@ -9,18 +9,15 @@ from typing import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arguments import integer, optional_function, positive
-from ._arrays import array_of, optional_scale, unusable
-from ._causes import cause
-from ._categorical import categorical_features_of, split_by_rule, suspected_categorical
-from ._perturbations import rounded
-from ._quantization import LOOKED_AT, TABLE, quantization_steps
-from ._texts import printable
-from ._types import Function, Inputs, Model, Names, Scale
+from .arguments import Function, Inputs, Model, Names, Scale, integer, optional_function, positive
+from .arrays import array_of, optional_scale, unusable
+from .causes import cause
 from .constants import Dependence
-from .denoised import check_use, function_of_rows, made_of
+from .denoise import check_use, function_of_rows, made_of
+from .display import printable, rounded
 from .estimator import Estimator
-from .frames import Columns, spread_of
+from .frames import LOOKED_AT, TABLE, Columns, quantization_steps, spread_of
+from .inputs import categorical_features_of, split_by_rule, suspected_categorical
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order

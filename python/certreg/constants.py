@@ -11,6 +11,11 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import functools
+import re
+from typing import TypeVar, cast
+
+from .arguments import integer
 
 VERSION_NUMBER = 300  # of the headers that this package follows
 
@@ -330,3 +335,72 @@ class Domain(Named):
 
 
 LEVELS_OF_A_DOMAIN = 1 << 18
+
+
+# ---- members by name
+_ENUM_OF_FIELD: dict[str, type[enum.Enum]] = {
+    "status": Status,
+    "outcome": Outcome,
+    "stop": Stop,
+    "statistic": Statistic,
+    "method": Method,
+    "center": Center,
+    "constraints": Constraint,
+    "limiting_side": Side,
+    "reason": Reason,
+    "side": Side,
+}
+Value = TypeVar("Value")
+Member = TypeVar("Member", bound=enum.IntEnum)
+
+
+def enum_value(field: str, value: Value) -> Value:
+    """The value of a field as a member of its enumeration; the value itself if it has none."""
+    kind = _ENUM_OF_FIELD.get(field)
+    return value if kind is None else _member(kind, value)
+
+
+@functools.lru_cache(maxsize=256)  # a lookup in an enumeration takes longer
+def _member(kind: type[enum.Enum], value: Value) -> Value:
+    try:
+        return cast(Value, kind(value))
+    except ValueError:
+        return value
+
+
+def _spelled(name: str) -> str:
+    """A name as the members of enumerations are spelled."""
+    return name.strip().upper().replace("-", "_").replace(" ", "_")
+
+
+def member(enum_type: type[Member], value: object, what: str) -> int:
+    """A member by its name, in upper or lower case. Members and integers are returned unchanged."""
+    if isinstance(value, enum_type):
+        return value
+    if isinstance(value, str) and _spelled(value) in enum_type.__members__:
+        return enum_type[_spelled(value)]
+    if isinstance(value, (str, enum.Enum)):
+        raise no_member(enum_type, value, what)
+    return integer(value, what, -(2**31), 2**31 - 1)
+
+
+def no_member(enum_type: type[enum.IntEnum], value: object, what: str) -> ValueError:
+    """The exception for a value that is not a member."""
+    names = ", ".join(name.lower() for name in enum_type.__members__)
+    return ValueError(f"{what} is {value!r}; it must be one of {names}")
+
+
+def constraints_of(value: object) -> int:
+    """Constraints by the name of a set or of one constraint, also as the paper writes it:
+    "(E,C,G)+M" is "ECGM". Integers are returned unchanged."""
+    if isinstance(value, (Constraint, Constraints)):
+        return value
+    if not isinstance(value, (str, enum.Enum)):
+        return integer(value, "constraints", 0, 2**32 - 1)
+    name = _spelled(re.sub(r"[(),+\s]", "", str(value)))
+    if name in Constraints.__members__:
+        return int(Constraints[name])
+    if name in Constraint.__members__:
+        return int(Constraint[name])
+    names = ", ".join([*Constraints.__members__, *(n.lower() for n in Constraint.__members__)])
+    raise ValueError(f"constraints is {value!r}; it must be one of {names}")

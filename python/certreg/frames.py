@@ -1,21 +1,264 @@
-"""DataFrames as inputs: some columns get noise, and all other columns stay exactly as they are."""
+"""Tables as inputs: names, values and codes of columns, and the steps of numbers."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
+import math
 import warnings
-from typing import Any, Iterator, Mapping, Protocol, Sequence, TypeAlias
+from typing import Any, Callable, Iterable, Iterator, Mapping, Protocol, Sequence, TypeAlias
 from typing import TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import inputs_of, scale_of, unusable
-from ._noise_rule import few_values, few_values_of
-from ._optional import needed, of_class
-from ._types import DType, Frame, Function, Inputs, Package, Scale, Series
-from .names import by_position, names_of, order, takes_by_position
+from .arguments import DType, Frame, Function, Inputs, Names, Package, Scale, Series, Shape, needed
+from .arguments import of_class
+from .arrays import inputs_of, scale_of, unusable
+
+_OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], Sequence[object]]], ...] = (
+    ("xgboost", "Booster", lambda model: model.feature_names),
+    ("xgboost", "XGBModel", lambda model: model.get_booster().feature_names),
+    ("lightgbm", "Booster", lambda model: model.feature_name()),
+    ("lightgbm", "LGBMModel", lambda model: model.booster_.feature_name()),
+)
+_MADE_UP = (("", 0), ("f", 0), ("Column_", 0), ("x", 1))  # names of models fitted to arrays
+
+
+def names_of(model: object, beside: Names = None) -> Names:
+    """The names of the features of a model, a function as as_model returns it. Names that its
+    package made up count only if `beside` has the same names."""
+    owner = owner_of(model)
+    found: Sequence[object] | None
+    for module, name, named in _OF_PACKAGES:
+        if of_class(owner, module, name):
+            found = named(owner)
+            break
+    else:
+        found = getattr(owner, "feature_names_in_", None)  # as in scikit-learn
+        if found is None:
+            found = getattr(owner, "feature_names_", None)  # as in CatBoost
+        if found is None and not _has_formula(owner):
+            found = getattr(getattr(owner, "model", None), "exog_names", None)  # of statsmodels
+    if found is None:
+        return None
+    names = [str(name) for name in found]
+    own = [name for name in names if name != "const"]  # a name of statsmodels
+    made_up = any(own == [f"{b}{i + first}" for i in range(len(own))] for b, first in _MADE_UP)
+    return None if made_up and sorted(names) != sorted(beside or ()) else names
+
+
+def takes_by_position(model: object) -> bool:
+    """Returns True if a model without names ignores the names of a DataFrame. Functions and
+    formulas may use them."""
+    owner = owner_of(model)
+    ours = type(owner).__module__ in ("certreg.models", "certreg.models")
+    return ours or hasattr(owner, "predict") and not _has_formula(owner)
+
+
+def _has_formula(owner: object) -> bool:
+    """Returns True for results of a formula of statsmodels, which finds its columns itself."""
+    return getattr(getattr(owner, "model", None), "formula", None) is not None
+
+
+def owner_of(model: object) -> Any:
+    """The object that a method belongs to; for a plain function the function itself."""
+    while True:
+        inner: object = model.func if isinstance(model, functools.partial) else model
+        inner = getattr(inner, "__self__", inner)
+        if inner is model:
+            return model
+        model = inner
+
+
+def order(names: Sequence[str], expected: Sequence[str], owner: str, other: str) -> list[int]:
+    """For each expected name, the index of the feature among `names`. If names differ, a space
+    counts as an underscore, since LightGBM replaces it by one, and spaces at the ends are ignored.
+    Raises ValueError if `owner`, with `names`, or `other`, with the expected names, lacks a name or
+    has a name twice."""
+    key = str if set(map(str, names)) == set(map(str, expected)) else _alike
+    have, need = _places(names, owner, key), _places(expected, other, key)
+    missing = [expected[place] for key, place in need.items() if key not in have]
+    extra = [names[place] for key, place in have.items() if key not in need]
+    if missing and extra:
+        raise ValueError(
+            f"{owner} has no feature named {missing[0]!r}, as {other} has, but {extra[0]!r}: "
+            "give both the same names"
+        )
+    if missing:
+        raise ValueError(f"{owner} has no feature named {missing[0]!r}, as {other} has: add it")
+    if extra:
+        raise ValueError(
+            f"{owner} has a feature named {extra[0]!r}, which {other} has not: leave it out"
+        )
+    return [have[key] for key in need]
+
+
+def _alike(name: object) -> str:
+    return str(name).strip().replace(" ", "_")
+
+
+def _places(names: Sequence[str], owner: str, key: Callable[[object], str]) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for place, name in enumerate(names):
+        if places.setdefault(key(name), place) != place:
+            raise ValueError(f"{owner} has two features named {name!r}: give them other names")
+    return places
+
+
+def noise_on(names: Sequence[str], moves: Iterable[object]) -> str:
+    """A text with the columns that get noise, by `moves`, and with the exact columns."""
+    each = list(zip(names, moves))
+    noisy, exact = ([n for n, m in each if bool(m) == does] for does in (True, False))
+    return f"noise on {listed(noisy)}{'; none on ' + listed(exact) if exact else ''}"
+
+
+def listed(names: Sequence[object]) -> str:
+    return ", ".join(map(str, names[:8])) + (f", ... ({len(names)})" if len(names) > 8 else "")
+
+
+def by_position(nameless: str, named: str, names: Sequence[str]) -> str:
+    """A text with the order in which columns are passed to a model without names."""
+    order = f"taken in the order of {named}, {listed(names)}"
+    return f"{nameless} has no names for its features: {order}"
+
+
+FEWEST_LEVELS = 8  # distinct values: fewer may lie on a lattice by chance
+OFF = 0.02  # greatest distance of a value from the lattice, in steps
+PARTS = 10  # neighbouring values are at most this many steps apart
+FLOATS = 64  # least step, in units of the spacing of float32
+LOOKED_AT = 1 << 18  # values that choose a step, before all values are compared with it
+TABLE = 64  # with at most this many features, each feature has its own step
+MANY = 1000  # with more features only a common step is estimated, to save time
+LEVELS = 255  # steps from black to white
+DARK = 32  # images of fractions with a maximum from 1 to this are not in [0, 255]
+
+
+def quantization_steps(X: np.ndarray) -> np.ndarray:
+    """The step of each feature of X, float32 of shape (rows, *shape); NaN if there is none. Images
+    and sound, with many features, have a common step if there is one."""
+    shape, count = X.shape[1:], X[0].size
+    common = common_step(X) if count > TABLE else math.nan
+    if count > MANY or not math.isnan(common):
+        return np.full(shape, common)
+    steps = [quantization_step(column) for column in X.reshape(len(X), -1).T]
+    return np.array(steps).reshape(shape)
+
+
+def common_step(X: np.ndarray) -> float:
+    """The greatest step such that the differences of all values of X are multiples of it; NaN if
+    there is none."""
+    some = X.reshape(-1)
+    if some.size > LOOKED_AT:
+        some = some[np.random.default_rng(0).integers(0, some.size, LOOKED_AT)]
+    step = quantization_step(some)
+    return step if _lie_on(X, float(some[0]), step) else math.nan
+
+
+def quantization_step(values: np.ndarray) -> float:
+    """The greatest step such that all differences of the values are multiples of it; NaN if there
+    is none, or if the values are too few or too fine for an estimate."""
+    distinct = np.unique(values).astype(np.float64)
+    if len(distinct) < FEWEST_LEVELS:
+        return math.nan
+    positions, least = distinct - distinct[0], float(np.diff(distinct).min())
+    if least < FLOATS * np.spacing(np.float32(np.abs(distinct[[0, -1]]).max())):
+        return math.nan
+    for part in range(1, PARTS + 1):
+        step, end = least / part, 2
+        while end < 2 * len(positions):  # the farther from the first value, the more exact
+            near = positions[1:end]
+            counts = np.rint(near / step)
+            step, end = float(near @ counts / (counts @ counts)), 2 * end
+        if _lie_on(positions, 0.0, step):
+            return step
+    return math.nan
+
+
+def _lie_on(values: np.ndarray, origin: float, step: float) -> bool:
+    parts = np.array_split(values, math.ceil(values.size / LOOKED_AT))
+    levels = ((part.astype(np.float64) - origin) / step for part in parts)
+    return all((np.abs(x - np.rint(x)) < OFF).all() for x in levels)  # NaN is not less
+
+
+# ---- images
+def channel_axis(shape: Shape) -> int | None:
+    """The axis of (rows, *shape) with the 1 or 3 channels of images; None if there is none."""
+    return next((axis for axis in (3, 1) if len(shape) == 3 and shape[axis - 1] in (1, 3)), None)
+
+
+def image_levels(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The value of black, and the step between the 256 levels, of images, float32 of shape (rows,
+    *shape). The levels are in [0, 1], [0, 255] or [-1, 1], and values may lie between them; or they
+    go from the least to the greatest value of X, or of each channel, if their lattice has exactly
+    256 levels. None if there are no levels."""
+    low, high = float(X.min()), float(X.max())
+    least, most = (-1.0, 1.0) if low < 0 else (0.0, 1.0 if high <= 1 else float(LEVELS))
+    usual = np.array(least), np.array((most - least) / LEVELS)
+    within = least <= low and high <= most
+    if within and _lie_on(X, least, (most - least) / LEVELS):
+        return usual
+    for axis in (None, channel_axis(X.shape[1:])):
+        parts = X[None] if axis is None else np.moveaxis(X, axis, 0)
+        steps = np.array([common_step(part) for part in parts])
+        black, white = (np.array([f(p) for p in parts], np.float64) for f in (np.min, np.max))
+        if (np.abs((white - black) / steps - LEVELS) < 0.5).all():
+            shape = [-1 if k == axis else 1 for k in range(1, X.ndim)]
+            return black.reshape(shape), ((white - black) / LEVELS).reshape(shape)
+    return usual if within and not 1 < high < DARK else None
+
+
+MOST = 2  # values of a feature without noise
+FEWEST = 50  # different rows: in fewer a quantity may have two values by chance
+_LOOK = 4096  # rows at a time
+
+Part = Callable[[int, slice], np.ndarray]  # some rows of a feature, float32
+
+
+def few_values(part: Part, count: int, rows: int) -> np.ndarray:
+    """True for each of `count` features with at most two values, NaN aside, if the table has fewer
+    than 64 features, as images have, and at least 50 different rows."""
+    few = np.zeros(count, bool)
+    if count < TABLE and rows >= FEWEST:
+        for j in range(count):
+            few[j] = _has_few(part(j, slice(_LOOK))) and _has_few(part(j, slice(None)))
+        if few.any() and not _varied(part, count, rows):
+            few[:] = False
+    return few
+
+
+def few_values_of(X: np.ndarray) -> np.ndarray:
+    """few_values of an array; False for features of other arrays than tables of numbers."""
+    if X.ndim != 2 or X.dtype.kind not in "buif":
+        return np.zeros(X.shape[1:], bool)
+
+    def part(j: int, rows: slice) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return np.asarray(X[rows, j].astype(np.float32))
+
+    return few_values(part, X.shape[1], len(X))
+
+
+def _has_few(values: np.ndarray) -> bool:
+    left = values[~np.isnan(values)]
+    for _ in range(MOST):
+        left = left[left != left[0]] if left.size else left
+    return not left.size
+
+
+def _varied(part: Part, count: int, rows: int) -> bool:
+    """Returns True if enough rows differ."""
+    found: set[bytes] = set()
+    for first in range(0, rows, _LOOK):
+        some = slice(first, first + _LOOK)
+        block = np.stack([part(j, some) for j in range(count)], axis=1)
+        for row in block:
+            found.add(row.tobytes())
+            if len(found) >= FEWEST:
+                return True
+    return False
+
 
 Index: TypeAlias = Any  # of pandas
 MOST_VALUES = 1 << 24  # float32 has all integers up to this one
@@ -580,3 +823,18 @@ def categories_of_text(text: str) -> dict[int, Any]:
 def _categories(dtype: Any) -> list[object] | None:
     """The categories of a dtype, and whether they are ordered; None for other dtypes."""
     return [list(dtype.categories), dtype.ordered] if hasattr(dtype, "categories") else None
+
+
+# ---- missing cells
+# It can carry any noise, and distinguishes inputs in records and certificates: no quantity has this
+# value by chance.
+PLACEHOLDER = np.uint32(0x00C0FFEE).view(np.float32)
+
+
+def put_placeholders(*inputs: np.ndarray) -> None:
+    """Fills the missing cells of inputs. Raises ValueError if they are not the same in all."""
+    lacks = [np.isnan(each) for each in inputs]
+    for each, missing in zip(inputs, lacks):
+        if (missing != lacks[0]).any():
+            raise ValueError("the inputs lack different cells: no radius covers their difference")
+        each[missing] = PLACEHOLDER

@@ -9,13 +9,11 @@ from typing import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arguments import abbreviated, integer, listed, optional_function
-from ._arrays import check_finite, numbers
-from ._onnx_tensors import agree, lengths, shape_text
-from ._types import DType, Inputs, Model, Names
-from .frames import is_frame
+from .arguments import DType, Inputs, Model, Names, abbreviated, integer, listed, optional_function
+from .arrays import check_finite, numbers
+from .frames import is_frame, order
 from .models import as_model
-from .names import order
+from .onnx_file import agree, lengths, shape_text
 
 _BYTES = 1 << 24  # of inputs at a time
 _MOST_DECIBELS = 200.0

@@ -11,9 +11,8 @@ from typing import Mapping, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._files import replace
-from ._optional import needed
-from ._types import Axes, Figure, Path
+from .arguments import Axes, Figure, Path, needed
+from .files import replace
 from .results import WorstFunction
 
 Band: TypeAlias = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, float]

@@ -10,14 +10,12 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from . import _structs as S
-from ._arguments import constraints_of, field_names, integer, listed, member, number, positive
-from ._arrays import numbers
-from ._ctypes import f64, u64
-from ._library import lib
+from . import structs as S
+from .arguments import f64, field_names, integer, listed, number, positive, u64
+from .arrays import numbers
 from .constants import ALL_OUTPUTS, Center, Constraint, Constraints, Method, Statistic
-from .errors import check
-
+from .constants import constraints_of, member
+from .library import check, lib
 
 GROWTH = 1.5  # of the number of main samples between looks (docs/benchmarks.md)
 

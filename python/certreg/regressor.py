@@ -19,21 +19,17 @@ from sklearn.utils import check_X_y, column_or_1d
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter
 
-from ._arguments import number, own_names, refuse, seed_of_state
-from ._categorical import scale_by_rule
-from ._optional import needed
-from ._types import Frame, Inputs, Model, Scale
-from .certified_rows import Rows
+from .arguments import Frame, Inputs, Model, Scale, needed, number, own_names, refuse, seed_of_state
 from .constants import NO_PILOT, PLAN_PAIRS, Statistic
-from .errors import CertregError
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, weighted_scale
+from .inputs import scale_by_rule
 from .intervals import Calibrated
+from .library import CertregError
 from .models import refuse_classifier
-from .options import Options, with_options
 from .questions import Question, Serving
-from .rows import certify_rows, check_several
-
+from .rows import Options, certify_rows, check_several, with_options
+from .table import Rows
 
 _FINITE = "ensure_all_finite"  # before scikit-learn 1.6 "force_all_finite"
 _NEW = _FINITE in inspect.signature(check_array).parameters

@@ -13,17 +13,14 @@ from typing import Any, Container, NamedTuple, Sequence, TypeAlias, TypeVar, Uni
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _structs as S
-from ._arguments import enum_value, field_names, instance, integer, listed
-from ._arrays import array_of, numbers, optional_scale, unnamed
-from ._ctypes import Struct, f64, size_t, u64
-from ._library import lib, version
-from ._messages import in_python
-from ._missing import put_placeholders
-from ._tables import HtmlTable
+from . import structs as S
+from .arguments import Struct, f64, field_names, instance, integer, listed, size_t, u64
+from .arrays import array_of, numbers, optional_scale, unnamed
 from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Reason, Region, Side
-from .constants import Statistic, Status, Stop
-from .errors import check
+from .constants import Statistic, Status, Stop, enum_value
+from .display import HtmlTable
+from .frames import put_placeholders
+from .library import check, in_python, lib, version
 from .questions import Asked, question_of
 
 Result = TypeVar("Result", bound="_Result")

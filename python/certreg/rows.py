@@ -9,38 +9,137 @@ import functools
 import hashlib
 import os
 import warnings
-from typing import Iterator, Sequence, cast
+from typing import Any, Iterator, Mapping, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _structs as S
-from ._arguments import constraints_of, integer, member, no_member, number, positive
-from ._arguments import seed_or_random
-from ._arrays import check_finite, numbers
-from ._queue import MOST_ROW, check_alternatives, pilot_for
-from ._categorical import check_categorical, is_default, split_by_rule
-from ._missing import missing_with_noise
-from ._plan import plan_of
-from ._progress import Reporter
-from ._remarks import UNITS, bytes_remark
-from ._types import Executor, Inputs, Model, Path, Progress, Scale
-from ._worker import Chunk, Job, Record, Sampling, empty_certificates
+from . import structs as S
 from .alternatives import Alternatives, ChangeSet, Space
-from .certified_rows import Rows
-from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
-from .denoised import check_use, check_whole, remark_on_examples
-from .errors import CertregError, ModelWarning, ResumeError, RowsError, of_model, refusal_of
-from .errors import value_error
-from .estimator import kinds_of
+from .arguments import Call, Executor, Inputs, Model, Path, Progress, Scale, abbreviated
+from .arguments import field_names, integer, number, own_names, positive, seed_or_random
+from .arrays import check_finite, numbers
+from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraints_of, member
+from .constants import no_member
+from .denoise import check_use, check_whole, remark_on_examples
+from .display import Reporter
+from .estimator import Kinds, kinds_of
 from .frames import Columns, index_of
-from .options import Options, options_of, with_other_names
+from .inputs import check_categorical, is_default, missing_with_noise, split_by_rule
+from .library import CertregError, ModelWarning, ResumeError, RowsError, of_model, refusal_of
+from .library import value_error
 from .questions import Asked, Question, needed_constraints, question_of
+from .queue import MOST_ROW, check_alternatives, pilot_for
 from .results import to_json
-from .shards import default_in, in_shards, is_folder
-from .store import ResumeFile, StoredRun, stored_run
-from .workers import ATTEMPTS, ExecutorBroken, ExecutorRunner, LocalRunner, Runner, Scheduler
-from .workers import executor_or_jobs, is_worker_death, one_by_one
+from .store import ResumeFile, StoredRun, default_in, in_shards, is_folder, plan_of, stored_run
+from .table import UNITS, Record, Rows, Sampling, bytes_remark, empty_certificates
+from .workers import ATTEMPTS, Chunk, ExecutorBroken, ExecutorRunner, Job, LocalRunner, Runner
+from .workers import Scheduler, executor_or_jobs, is_worker_death, one_by_one
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Options:
+    """Arguments of certify_rows that few calls need, by name.
+
+    Attributes
+    ----------
+    outputs, kind, lo, hi, pilot, flags
+        As for Estimator; without a pilot questions that all have targets get one of 30 samples,
+        or a quarter of all samples, unless records are kept.
+    constraints : int or str
+        As for Estimator; 0: with the gradient if a question names it or has the method "paper".
+    domain : Domain or str
+        Purpose of the noise: "certify", "calibration" (to choose sigma) or "attack". Domains never
+        share noise, nor do they share noise with Calibrated.
+    radius : float, optional
+        Compute output bounds at this radius instead of the largest radius.
+    model_id : str
+        Name of the model in the resume file, which refuses other names. If no model is given, only
+        this name shows whether the parts in a folder are of several models.
+    keep_records : bool
+        Keep the outputs of the model, in the resume file or else in the result. Other questions can
+        then be answered later with ``model=None``.
+    on_crash : {"stop", "skip"}
+        Action for a row that ends three processes, one after another, while it is computed alone.
+        "skip": the row fails with ``Status.MODEL_FAILED``, also in the resume file, and the run
+        goes on. The model then always runs in other processes. A caller's executor must replace
+        processes, as dask does.
+    check : bool
+        Call Estimator.model_check for a row, and ask the model again for some samples of rows that
+        are certified, and of rows that the resume file has (docs/guide/engines.md).
+
+    Examples
+    --------
+    >>> reach = certreg.Options(radius=0.1)
+    >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0]], 0.25, 0.5, seed=1, options=reach)
+    >>> rows.certificate(0).output_lo < 1 < rows.certificate(0).output_hi
+    True"""
+
+    outputs: int = 1
+    kind: Kinds = None
+    lo: ArrayLike | None = None
+    hi: ArrayLike | None = None
+    pilot: int = 0
+    constraints: int | str = 0
+    flags: int = 0
+    domain: Domain | str = Domain.CERTIFY
+    radius: float | None = None
+    model_id: str = ""
+    keep_records: bool = False
+    on_crash: str = "stop"
+    check: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.on_crash, str) or self.on_crash not in ("stop", "skip"):
+            raise ValueError(f"on_crash is {self.on_crash!r}; it must be 'stop' or 'skip'")
+
+
+def with_other_names(function: Call) -> Call:
+    """certify_rows, which also takes the names of scikit-learn, and tolerance for questions. Raises
+    TypeError for an argument of Options, and for an executor, with the way to give it."""
+
+    @functools.wraps(function)
+    def named(*arguments: Any, **given: Any) -> Any:
+        if "tolerance" in given:
+            if "questions" in given or len(arguments) > 3:
+                raise TypeError("tolerance is another name of questions: give one of them")
+            given["questions"] = given.pop("tolerance")
+        for name in given:
+            if name in field_names(Options):
+                raise TypeError(f"{name} is an option: give options=Options({name}=...)")
+        if "executor" in given:
+            raise TypeError("an executor takes the place of a number of jobs: give it as jobs")
+        return function(*arguments, **own_names(given))
+
+    return cast(Call, named)
+
+
+def options_of(given: object) -> Options:
+    """The options. Raises TypeError for another object."""
+    if not isinstance(given, Options):
+        raise TypeError(f"options must be certreg.Options(...), not {abbreviated(given)}")
+    return given
+
+
+def with_options(options: object, **fixed: Any) -> Options:
+    """The caller's options with the fields that a function sets itself. Raises TypeError if the
+    caller has set one of them."""
+    given = options_of(options)
+    for name in fixed:
+        if getattr(given, name) is not getattr(Options(), name):
+            raise TypeError(f"{name} is set by this function itself: leave it out of options")
+    return dataclasses.replace(given, **fixed)
+
+
+def grouped(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments of certify_rows, in which Options replace its fields."""
+    fields = field_names(Options)
+    if not any(name in arguments for name in fields):
+        return dict(arguments)
+    own = {name: value for name, value in arguments.items() if name not in fields}
+    options = Options(**{name: value for name, value in arguments.items() if name in fields})
+    return {**own, "options": options}
+
 
 MOST_NAMED = 8  # rows in a message
 MANY = 8  # numbers that are meant for rows if there is one for each

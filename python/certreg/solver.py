@@ -8,12 +8,11 @@ from typing import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _structs as S
-from ._arguments import constraints_of, instance, listed, member, number
-from ._arrays import array_of
-from ._calls import Handle
-from ._ctypes import Struct, f64
-from .constants import Side
+from . import structs as S
+from .arguments import Struct, f64, instance, listed, number
+from .arrays import array_of
+from .constants import Side, constraints_of, member
+from .library import Handle
 from .results import Bounds, MeanChange, Radius, SolveInfo, WorstFunction
 
 

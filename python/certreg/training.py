@@ -1,33 +1,164 @@
-"""Trains a denoising network for models that were not trained under noise: by torch, on inputs
-without labels. The result is an ONNX file."""
+"""Trains a denoiser, and compares models with and without one."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import math
 import os
-from typing import Mapping, Sequence
+import types
+import warnings
+from typing import Any, Callable, Mapping, Sequence, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _network, _protobuf
-from ._arguments import integer, listed, path_of, positive
-from ._arrays import check_finite, inputs_of, numbers, scale_of
-from ._files import replace_arrays
-from ._optional import needed
-from ._progress import Reporter
-from ._types import Package, Path, Progress, Shape, Table, Tensor
+from . import onnx_file
+from .arguments import Inputs, Line, Model, Package, Path, Progress, Scale, Shape, Table, Tensor
+from .arguments import integer, listed, needed, not_negative, path_of, positive, refuse
+from .arguments import seed_or_random, with_habits
+from .arrays import check_finite, inputs_of, numbers, scale_of
+from .constants import Domain
+from .denoise import Denoised, check_use, check_whole, examples_among
+from .display import Reporter, aligned
+from .files import replace_arrays
+from .frames import index_of, split_frame
+from .inputs import scale_by_rule
+from .onnx_file import BYTES, CONSTANT, GRAPH, INPUT, IR_VERSION, METADATA, NODE, OPSET, OUTPUT
+from .onnx_file import VARINT, number_in, parts, text_in
+from .questions import Asked, typical_tolerance
+from .rows import Options, certify_rows, with_options
+from .table import Rows, labels_of, mean_error
+from .tuning import question_about_one, ratio_of_means, sigmas_of
+
+FINE, COARSE, HIDDEN = {1: 48, 2: 24}, {1: 72, 2: 40}, 128  # channels, by dimensions; of vectors
+SHORTEST = 4  # side of an image
+LAST = ("up1", "linear", "dense2")
+PREFIX = "certreg_denoiser/"  # of names, which no model has
+
+
+Functions: TypeAlias = Any  # add, sub, mul, relu, where, linear, conv and up
+
+
+def at_first(inner: Shape, dice: np.random.Generator) -> dict[str, np.ndarray]:
+    """Initial weights and biases, for inputs of this shape: (channels, length), (channels, height,
+    width) or (features,). The last layers are 0, so that inputs pass unchanged."""
+    found = {}
+    for name, shape in _shapes(inner).items():
+        up = name.startswith("up")  # a transposed convolution of stride 2
+        reads = shape[0] * 2 ** (len(shape) - 2) if up else math.prod(shape[1:])
+        spread = 0.0 if name in LAST else math.sqrt(2 / reads)
+        found[name] = (dice.normal(size=shape) * spread).astype(np.float32)
+        found[f"{name}_bias"] = np.zeros(shape[1 if up else 0], np.float32)
+    return found
+
+
+def _shapes(inner: Shape) -> dict[str, Shape]:
+    if len(inner) == 1:
+        sizes = (*inner, HIDDEN, HIDDEN, *inner)
+        return {f"dense{i}": (sizes[i + 1], sizes[i]) for i in range(3)}
+    rank, channels = len(inner) - 1, inner[0]
+    fine, coarse, wide, narrow = FINE[rank], COARSE[rank], (4,) * rank, (3,) * rank
+    return {
+        "fine0": (fine, channels, *wide),
+        "fine1": (fine, fine, *narrow),
+        "coarse0": (coarse, fine, *wide),
+        "coarse1": (coarse, coarse, *narrow),
+        "coarse2": (coarse, coarse, *narrow),
+        "up0": (coarse, fine, *wide),
+        "fine2": (fine, fine, *narrow),
+        "up1": (fine, channels, *wide),
+        "linear": (channels, channels, *narrow),
+    }
+
+
+def denoised(f: Functions, w: Mapping[str, Tensor], x: Tensor, inner: Shape) -> Tensor:
+    """Inputs without the estimated noise. Features without noise pass unchanged."""
+    clean = f.sub(x, f.mul(noise(f, w, x, inner), w["step"]))
+    return f.where(w["noisy"], clean, x) if "noisy" in w else clean
+
+
+def noise(f: Functions, w: Mapping[str, Tensor], x: Tensor, inner: Shape) -> Tensor:
+    """The estimated noise of inputs, in units of `step`. w: weights and constants by name."""
+
+    def layer(call: Callable[..., Tensor], name: str, x: Tensor, *settings: object) -> Tensor:
+        return call(x, w[name], w[f"{name}_bias"], *settings)
+
+    u = f.mul(f.sub(x, w["mean"]), w["inverse"])
+    if len(inner) == 1:
+        u = f.relu(layer(f.linear, "dense1", f.relu(layer(f.linear, "dense0", u))))
+        return layer(f.linear, "dense2", u)
+    odd, odd_half = [s % 2 for s in inner[1:]], [s // 2 % 2 for s in inner[1:]]  # one more, up
+    kept = f.relu(layer(f.conv, "fine1", f.relu(layer(f.conv, "fine0", u, 2, 1)), 1, 1))
+    h = f.relu(layer(f.conv, "coarse0", kept, 2, 1))
+    h = f.relu(layer(f.conv, "coarse2", f.relu(layer(f.conv, "coarse1", h, 1, 1)), 1, 1))
+    h = f.relu(f.add(layer(f.up, "up0", h, 2, 1, odd_half), kept))
+    h = f.relu(layer(f.conv, "fine2", h, 1, 1))
+    return f.add(layer(f.up, "up1", h, 2, 1, odd), layer(f.conv, "linear", u, 1, 1))
+
+
+def of_torch(torch: Package, inner: Shape) -> Functions:
+    """The functions that run a network on tensors."""
+    functions, rank = torch.nn.functional, len(inner) - 1
+    names = ("add", "sub", "mul", "relu", "where")
+    return types.SimpleNamespace(
+        **{name: getattr(torch, name) for name in names},
+        linear=functions.linear,
+        conv=getattr(functions, f"conv{rank}d", None),  # none for vectors
+        up=getattr(functions, f"conv_transpose{rank}d", None),
+    )
+
+
+class Nodes:
+    """The functions that write a network as nodes of ONNX. A tensor is its name."""
+
+    def __init__(self, inner: Shape) -> None:
+        self.rank = len(inner) - 1
+        self.fields: list[onnx_file.Field] = []
+        self.kernels: dict[str, list[int]] = {}
+
+    def constants(self, arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
+        self.fields += [onnx_file.constant(PREFIX + name, array) for name, array in arrays.items()]
+        self.kernels.update((PREFIX + name, [*array.shape[2:]]) for name, array in arrays.items())
+        return {name: PREFIX + name for name in arrays}
+
+    def call(self, operator: str, *inputs: str, **attributes: onnx_file.Attribute) -> str:
+        output = f"{PREFIX}{len(self.fields)}"
+        self.fields.append(onnx_file.node(operator, inputs, output, **attributes))
+        return output
+
+    def shaped(self, x: str, shape: Sequence[int]) -> str:
+        """Rows of this shape."""
+        lengths = self.constants({f"lengths{len(self.fields)}": np.array([-1, *shape])})
+        return self.call("Reshape", x, *lengths.values())
+
+    add = functools.partialmethod(call, "Add")
+    sub = functools.partialmethod(call, "Sub")
+    mul = functools.partialmethod(call, "Mul")
+    relu = functools.partialmethod(call, "Relu")
+    where = functools.partialmethod(call, "Where")
+    linear = functools.partialmethod(call, "Gemm", transB=1)
+
+    def conv(
+        self, x: str, w: str, b: str, stride: int, padding: int, **more: onnx_file.Attribute
+    ) -> str:
+        operator = "ConvTranspose" if more else "Conv"
+        more.update(kernel_shape=self.kernels[w], strides=[stride] * self.rank)
+        return self.call(operator, x, w, b, **more, pads=[padding] * 2 * self.rank)
+
+    def up(self, x: str, w: str, b: str, stride: int, padding: int, odd: list[int]) -> str:
+        return self.conv(x, w, b, stride, padding, output_padding=odd)
+
 
 Plan = tuple[float, float, int, int]  # lowest and highest sigma, steps, seed
 MARK = "certreg_denoiser"  # in the metadata of a file
 ROWS, RATE, KEPT_EVERY = 16, 2e-3, 500  # of a step; largest rate; steps between two states
 HELD_BACK, MOST_HELD_BACK, LEVELS = 8, 1000, 5  # every eighth row only measures the error
 TINY, HUGE = 1e-15, 1e15  # limits of noise: squares and quotients must fit into float32
-OPSET_13 = _protobuf.part(_protobuf.OPSET, [_protobuf.whole(2, 13)])
+OPSET_13 = onnx_file.part(onnx_file.OPSET, [onnx_file.whole(2, 13)])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,7 +242,7 @@ def train_denoiser(
     run = _Training(rows, _scale(scale, matrix.shape[1:], inner, plan[:2]), plan)
     _train(run, f"{name}.partial", progress)
     errors = run.errors()
-    _protobuf.replace(name, _file(run, matrix, errors))
+    onnx_file.replace(name, _file(run, matrix, errors))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(f"{name}.partial")
     return TrainedDenoiser(name, tuple(errors), tuple(errors.values()))
@@ -138,8 +269,8 @@ def _inputs(X: ArrayLike, signals: bool) -> tuple[np.ndarray, Shape]:
     inner = (1, *shape) if len(shape) == (1 if signals else 2) else shape
     if len(inner) != (2 if signals else 3):
         raise ValueError(f"X has shape {matrix.shape}; it must be (n, channels, {lengths})")
-    if min(inner[1:]) < _network.SHORTEST:
-        too_short = f"rows of X have shape {shape}; a side must be at least {_network.SHORTEST}"
+    if min(inner[1:]) < SHORTEST:
+        too_short = f"rows of X have shape {shape}; a side must be at least {SHORTEST}"
         raise ValueError(f"{too_short}: give X.reshape(len(X), -1)")
     return matrix, inner
 
@@ -183,7 +314,7 @@ class _Training:
         self.rows = torch.from_numpy(rows[~held])
         self.held = torch.from_numpy(rows[held][:MOST_HELD_BACK])
         self.fixed = _tensors(torch, self.constants)
-        first = _network.at_first(self.inner, np.random.default_rng(self.seed))
+        first = at_first(self.inner, np.random.default_rng(self.seed))
         self.means, self.learned = _tensors(torch, first), _tensors(torch, first)
         self.optimiser = torch.optim.AdamW(self.learned.values(), RATE, weight_decay=1e-4)
         for weights in self.learned.values():
@@ -236,9 +367,9 @@ class _Training:
         step = self.fixed["step"]
         noise = self.torch.randn(rows.shape, generator=dice) * (sigma / self.unit)
         if weights:
-            functions = _network.of_torch(self.torch, self.inner)
+            functions = of_torch(self.torch, self.inner)
             values, x = {**self.fixed, **weights}, rows + noise * step
-            noise = noise - _network.noise(functions, values, x, self.inner)
+            noise = noise - noise(functions, values, x, self.inner)
         return (noise * (step > 0)) ** 2
 
     def errors(self) -> dict[float, float]:
@@ -307,12 +438,323 @@ def denoiser_file(
     arrays: Mapping[str, np.ndarray], inner: Shape, shape: Shape, facts: Mapping[str, object]
 ) -> bytes:
     """An ONNX file of a network with these weights and constants, for rows of this shape."""
-    nodes, x = _network.Nodes(inner), _network.PREFIX + "x"
-    made = _network.denoised(nodes, nodes.constants(arrays), nodes.shaped(x, inner), inner)
+    nodes, x = Nodes(inner), PREFIX + "x"
+    made = denoised(nodes, nodes.constants(arrays), nodes.shaped(x, inner), inner)
     lengths: list[int | str] = ["N", *shape]
     y = nodes.shaped(made, shape)
-    entry = _protobuf.tensor(_protobuf.INPUT, x, lengths)
-    ends = [entry, _protobuf.tensor(_protobuf.OUTPUT, y, lengths)]
-    graph = [*nodes.fields, _protobuf.text(2, "denoiser"), *ends]
-    versions = [_protobuf.whole(_protobuf.IR_VERSION, 8), _protobuf.text(2, "libcertreg"), OPSET_13]
-    return _protobuf.model(graph, {MARK: json.dumps(facts)}, versions)
+    entry = onnx_file.tensor(onnx_file.INPUT, x, lengths)
+    ends = [entry, onnx_file.tensor(onnx_file.OUTPUT, y, lengths)]
+    graph = [*nodes.fields, onnx_file.text(2, "denoiser"), *ends]
+    versions = [onnx_file.whole(onnx_file.IR_VERSION, 8), onnx_file.text(2, "libcertreg"), OPSET_13]
+    return onnx_file.model(graph, {MARK: json.dumps(facts)}, versions)
+
+
+OLDEST_OPSET, OLDEST_IR = 9, 4  # with the nodes of denoisers; with constants that are no inputs
+Length = int | str  # a free length is a name
+
+
+class _OnnxFile:
+    """An ONNX file: its graph, metadata, and its only input. Free lengths are names."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        self.path = os.fsdecode(path_of(path, what))
+        with open(self.path, "rb") as file:
+            self.data = file.read()
+        try:
+            self._read(onnx_file.parsed(self.data))
+        except ValueError as error:
+            raise ValueError(f"{self.path} cannot be joined: {error}") from None
+
+    def _read(self, fields: onnx_file.Message) -> None:
+        self.fields, graphs = fields, parts(fields, GRAPH)
+        if len(graphs) != 1:
+            raise ValueError("it is no ONNX model")
+        self.graph = graphs[0]
+        self.metadata = {text_in(one, 1): text_in(one, 2) for one in parts(fields, METADATA)}
+        opsets = {text_in(one, 1) or "ai.onnx": number_in(one, 2) for one in parts(fields, OPSET)}
+        self.opset = opsets.get("ai.onnx", 0)
+        constants = parts(self.graph, CONSTANT)
+        if any(number_in(one, 14) for one in constants):
+            raise ValueError("some of its constants are in another file; save it as one file")
+        known = {text_in(one, 8) for one in constants}  # older files list these as inputs too
+        entries = [(data, onnx_file.parsed(data)) for data in onnx_file.of(self.graph, INPUT)]
+        inputs = [entry for entry in entries if text_in(entry[1], 1) not in known]
+        outputs = parts(self.graph, OUTPUT)
+        if len(inputs) != 1 or not outputs:
+            counts = f"it has {len(inputs)} inputs and {len(outputs)} outputs"
+            raise ValueError(f"{counts}; it must have one input, and an output")
+        self.output = text_in(outputs[0], 1)
+        self.entry, tensor = inputs[0]
+        sides = [(number_in(s, 1), text_in(s, 2)) for s in parts(tensor, 2, 1, 2, 1)]
+        self.lengths: list[Length] = [n if 0 < n < 1 << 31 else name for n, name in sides]
+        self.input = text_in(tensor, 1)
+        kinds = [number_in(one, 1) for one in parts(tensor, 2, 1)]
+        if kinds != [onnx_file.FLOAT] or len(self.lengths) < 2:
+            raise ValueError("its input must be a tensor of floats, (rows, features) or more")
+
+
+def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
+    """Write one ONNX file with a denoiser in front of a model, for every engine. Experimental.
+
+    It needs no other package.
+
+    Parameters
+    ----------
+    denoiser : str or path
+        ONNX file of train_denoiser.
+    model : str or path
+        ONNX file of a model with one input of floats. Its rows may have another shape than rows of
+        the denoiser if the number of features is equal.
+    path : str or path
+        Path of the joined file. It has the outputs and metadata of the model. The name of its input
+        is the name of the model's input, "_noisy", and "_" if the name is taken.
+
+    Raises
+    ------
+    ValueError
+        If the files do not fit, or the model has a denoiser in front already."""
+    front, behind = _OnnxFile(denoiser, "denoiser"), _OnnxFile(model, "model")
+    if MARK not in front.metadata or not front.input.startswith(PREFIX):
+        raise ValueError(f"{front.path} is no denoiser of train_denoiser")
+    if MARK.encode() in behind.data:  # as metadata, or in names that both would have
+        raise ValueError(f"{behind.path} has a denoiser in front already: join the model alone")
+    metadata = {**behind.metadata, MARK: front.metadata[MARK]}
+    data = onnx_file.model(_joined(front, behind), metadata, _others(behind))
+    onnx_file.replace(os.fsdecode(path_of(path)), data)
+
+
+def _others(behind: _OnnxFile) -> list[onnx_file.Field]:
+    """The fields of the model beside its graph, with versions that have the nodes of a denoiser."""
+    if 0 < behind.opset < OLDEST_OPSET:
+        raise ValueError(f"{behind.path} has opset {behind.opset}: convert it to 9 or later")
+    least = max(number_in(behind.fields, IR_VERSION), OLDEST_IR)
+    own = [f for f in behind.fields if f[0] not in (IR_VERSION, GRAPH, METADATA)]
+    return [(IR_VERSION, VARINT, least), *own, *([] if behind.opset else [OPSET_13])]
+
+
+def _joined(front: _OnnxFile, behind: _OnnxFile) -> list[onnx_file.Field]:
+    """The fields of the joined graph, with nodes in the order of their evaluation. The output of
+    the denoiser has the name of the model's input."""
+    shape, clean = _shape(front, behind), behind.input
+    noisy = f"{clean}_noisy"
+    while noisy.encode() in behind.data:  # another tensor may have this name
+        noisy += "_"
+    return [
+        onnx_file.tensor(INPUT, noisy, [behind.lengths[0], *shape]),
+        *_joined_shape(noisy, front.input, front.lengths[1:]),
+        *(field for field in front.graph if field[0] in (NODE, CONSTANT)),
+        *_joined_shape(front.output, clean, shape),
+        *(field for field in behind.graph if field != (INPUT, BYTES, behind.entry)),
+    ]
+
+
+def _joined_shape(x: str, y: str, shape: Sequence[Length]) -> list[onnx_file.Field]:
+    lengths = f"{PREFIX}of {y}"
+    sides = onnx_file.constant(lengths, np.array([-1, *shape]))
+    return [sides, onnx_file.node("Reshape", [x, lengths], y)]
+
+
+def _shape(front: _OnnxFile, behind: _OnnxFile) -> list[Length]:
+    """The shape of a row of the model, with the denoiser's lengths instead of free ones."""
+    ours, theirs = front.lengths[1:], behind.lengths[1:]
+    if len(ours) == len(theirs):
+        theirs = [a if isinstance(b, str) else b for a, b in zip(ours, theirs)]
+    sizes = [math.prod(n for n in one if isinstance(n, int)) for one in (ours, theirs)]
+    free = any(isinstance(length, str) for length in (*ours, *theirs))
+    if free or sizes[0] != sizes[1]:
+        rows = f"{front.path} takes rows of shape {ours}, and {behind.path} of {theirs}"
+        raise ValueError(f"{rows}: train the denoiser on inputs of the model")
+    return theirs
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Comparison:
+    """The result of compare_denoised, for certify_rows(c.model, ..., sigma=c.sigma). Experimental.
+
+    Attributes
+    ----------
+    helps : bool
+        True if the denoiser is useful: the gain is above 1 by two standard errors.
+    model : object
+        The model behind a denoiser for `sigma` if it helps, otherwise the bare model.
+    sigma : float
+        Its best noise level.
+    gain : float
+        Ratio of the mean radii with and without a denoiser, each at its best sigma; with labels of
+        the useful radii, which are 0 unless the prediction is within the tolerance of the label. 0
+        if the errors of the denoiser are too large at all sigmas.
+    gain_error : float
+        Standard error of the gain.
+    lines : tuple of dict
+        The table, with a dict for each sigma, without and with a denoiser; `left` is the mean
+        squared error of a denoised feature, divided by the mean square of its noise."""
+
+    helps: bool
+    model: Model
+    sigma: float
+    gain: float
+    gain_error: float
+    lines: tuple[Line, ...]
+
+    def __str__(self) -> str:
+        what = "useful radius" if "useful_radius" in self.lines[0] else "mean radius"
+        gain = f"{self.gain:.3f} times (standard error {self.gain_error:.3f}) that without"
+        text = f"With the denoiser the {what} is {gain}, each at its best sigma."
+        advice = f" Deploy sigma {self.sigma:g} {'with' if self.helps else 'without'} it."
+        if not self.helps:
+            text += " That is no clear gain; models trained under noise mostly lose by one."
+        if what == "mean radius":
+            advice += " Errors were not measured: that takes labels."
+        return f"{aligned(list(self.lines))}\n{text}{advice}"
+
+
+@with_habits
+def compare_denoised(
+    model: Model,
+    X: Inputs,
+    sigmas: float | Sequence[float],
+    question: Asked,
+    *,
+    examples: Inputs,
+    labels: Inputs | None = None,
+    slack: float = 0.1,
+    scale: Scale = None,
+    components: int = 0,
+    seed: int | None = None,
+    progress: Progress = True,
+    **more: Any,
+) -> Comparison:
+    """Certify inputs at several noise levels, with and without a denoiser in front of the model.
+
+    Experimental.
+
+    Each radius holds with all of alpha on its own.
+
+    Parameters
+    ----------
+    model : object
+        As for certify_rows, not a Denoised.
+    X : array_like or DataFrame
+        At least 2 inputs, as for certify_rows. Neither certify them later nor use them as
+        calibration points.
+    sigmas, question, seed
+        As for tune_scale.
+    examples : array_like or DataFrame
+        Examples for denoisers, as for Denoised: other inputs than X.
+    labels : array_like or Series, optional
+        True outputs of X: the choice is among sigmas with a mean error near the least.
+    slack : float
+        Such a mean error is at most this many tolerances above the least without a denoiser.
+    scale, components
+        As for Denoised.
+    progress : bool or callable
+        As for certify_rows; an input counts twice for each sigma.
+    **more
+        Other arguments of certify_rows.
+
+    Returns
+    -------
+    Comparison
+        The measurements, and the better model with its sigma.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For wrong arguments.
+    RowsError, CertregError
+        If the model raises an exception, or the library fails.
+
+    Examples
+    --------
+    >>> some = np.random.default_rng(0).normal(size=(230, 1)) * [1.0, 0.1, 0.1]
+    >>> c = certreg.compare_denoised(
+    ...     lambda x: 3 * x[:, 0] * x[:, 1], some[:30], [0.2, 0.4], 0.5, examples=some[30:],
+    ...     samples=200, seed=1, progress=False)
+    >>> c.helps, c.model.sigma
+    (True, 0.4)"""
+    refuse("compare_denoised", more, "questions resume")
+    own = with_options(
+        more.pop("options", Options()), domain=Domain.CALIBRATION, keep_records=False, radius=None
+    )
+    one, levels = question_about_one(question), sigmas_of(sigmas)
+    slack = not_negative(slack, "slack")
+    scale, texts = scale_by_rule(model, X, scale)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
+    fronts = [_denoised(model, examples, sigma, scale, components) for sigma in levels]
+    count = _check_apart(fronts[0], X, scale)
+    truth = None if labels is None else labels_of(labels, count, index_of(X))
+    more.update(questions=one, scale=scale, seed=seed_or_random(seed), options=own)
+    measured = []
+    reporter = Reporter(progress, 0, 2 * len(levels) * count)
+    for sigma, front in zip(levels, fronts):
+        for each in (model, front):
+            rows = certify_rows(each, X, sigma, progress=reporter.part(), **more)
+            measured.append(_measured(each, sigma, rows, truth))
+    return _compared(measured, slack * typical_tolerance(one, truth))
+
+
+def _denoised(
+    model: Model, examples: Inputs, sigma: float, scale: Scale, components: int
+) -> Denoised:
+    try:
+        return Denoised(model, examples, sigma, scale, components)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"examples make no denoiser: {error}") from error
+
+
+def _check_apart(front: Denoised, X: Inputs, scale: Scale) -> int:
+    """The number of rows of X. Raises ValueError if X has another form, or examples among it."""
+    matrix, columns, numbers_of_scale = split_frame(X, scale)
+    if len(matrix) < 2:
+        raise ValueError("X has 1 row; give at least 2, better some hundreds")
+    try:
+        check_use(front, matrix.shape[1:], numbers_of_scale, columns)
+    except ValueError as error:
+        raise ValueError(f"X and examples differ: {error}") from None
+    check_whole(front, matrix)
+    known = examples_among(front, matrix)
+    if len(known):
+        raise ValueError(
+            f"row {known[0]} of X is among the examples, which have longer radii: set other "
+            "inputs aside"
+        )
+    return len(matrix)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Measured:
+    """A model, its radii (with labels the useful radii), its mean error (0 without labels), and its
+    line of the table."""
+
+    model: Model
+    radii: np.ndarray
+    error: float
+    line: Line
+
+
+def _measured(model: Model, sigma: float, rows: Rows, truth: np.ndarray | None) -> _Measured:
+    radii, error = rows["radius"], 0.0
+    left = model.error if isinstance(model, Denoised) else math.nan
+    line: Line = {"sigma": sigma, "denoised": "yes" if isinstance(model, Denoised) else "no"}
+    line["mean_radius"] = float(radii.mean())
+    if truth is not None:
+        radii, error = rows.useful_radii(truth), mean_error(rows.label_errors(truth))
+        line.update(useful_radius=float(radii.mean()), mean_error=error)
+    line.update(failed=len(rows.errors), left=left)
+    return _Measured(model, radii.ravel(), error, line)
+
+
+def _compared(trials: Sequence[_Measured], slack: float) -> Comparison:
+    most = slack + min((t.error for t in trials[::2] if t.error >= 0), default=0.0)  # not NaN
+
+    def best(some: Sequence[_Measured]) -> _Measured:
+        accurate = [trial for trial in some if trial.error <= most]
+        nothing = dataclasses.replace(some[0], radii=0 * some[0].radii)
+        return max(accurate, key=lambda trial: float(trial.radii.mean()), default=nothing)
+
+    before, after = best(trials[::2]), best(trials[1::2])
+    gain, error = ratio_of_means(after.radii, before.radii)
+    helps = gain > 1 + 2 * error
+    chosen, lines = after if helps else before, tuple(trial.line for trial in trials)
+    return Comparison(helps, chosen.model, chosen.line["sigma"], gain, error, lines)

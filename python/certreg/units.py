@@ -1,19 +1,348 @@
-"""Compares radii with known changes of an input."""
+"""Radii in units that people know: boxes, and perturbations of a known size."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Sequence
+import functools
+import importlib
+import io
+import math
+import warnings
+from typing import Any, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import numbers
-from ._perturbations import Perturbations, rounded
-from ._tables import aligned
-from ._texts import printable
-from ._types import Inputs, Line, Scale
-from .certified_rows import Rows
+from .arguments import Inputs, Line, Model, Names, Package, Scale, Shape, abbreviated, listed
+from .arguments import refuse
+from .arrays import array_of, check_finite, inputs_of, norm_above, numbers, scale_of
+from .display import aligned, printable, rounded
+from .frames import OFF, TABLE, Columns, Index, by_names, channel_axis, image_levels, index_of
+from .frames import is_frame, quantization_steps, scale_from, split_frame
+from .inputs import scale_by_rule
+from .questions import Asked, Question
+from .rows import Options, certify_rows, with_options
+from .table import Rows
+
+BITS = {None: 0, "image": 8, "sound": 16}
+SOUND = 1 / 32768  # the step of 16 bits, in [-1, 1]
+MOST_LINES = 12  # of single features
+QUALITIES = (95, 90)  # of JPEG
+FINER = " Give step if the inputs are known more exactly."
+OUTWARD = 1 + 1e-12  # norms are computed in float64, and rounded up
+Norms = Iterator[tuple[str, ArrayLike]]
+
+
+class MissingCell(ValueError):
+    """A table of inputs lacks cells, so the sizes of changes are unknown. `rows` are the indices of
+    the rows that lack one, and `column` is that of the first cell."""
+
+    def __init__(self, column: str, rows: np.ndarray, label: object) -> None:
+        self.column, self.rows = column, rows
+        super().__init__(
+            f"{column} is missing in row {label}: give X[keep], rows[keep] with the rows that lack "
+            "nothing, keep = X.notna().all(axis=1) of a DataFrame"
+        )
+
+
+class Perturbations:
+    """Known perturbations of inputs, with the arguments of compare_radius.
+
+    steps    step of each feature; NaN if none is known
+    black    lowest of the 256 levels of images, for all features or each channel; None if unknown
+    typical  root mean square of the norm of rounding errors; NaN if no step is known
+    notes    texts about the steps, and about perturbations that are left out"""
+
+    black: np.ndarray | None = None
+
+    def __init__(
+        self,
+        X: Inputs,
+        scale: Scale,
+        step: ArrayLike | None,
+        kind: str | None,
+        names: Sequence[object] | None,
+    ) -> None:
+        if kind is not None and (not isinstance(kind, str) or kind not in BITS):
+            raise ValueError(f"kind is {abbreviated(kind)}; it must be image or sound")
+        given, columns, scale = split_frame(X, scale)
+        with np.errstate(over="ignore"):
+            self.X = numbers(given, np.float32, "X")
+        shape = self.X.shape[1:]
+        self.names = listed(getattr(columns, "names", ()) if names is None else names, "names")
+        self._check_missing(index_of(X))
+        check_finite(self.X, given, "X", "a finite float32")
+        self.scale = _not_negative(scale_of(1 if scale is None else scale, shape), shape, "scale")
+        self.moves = self.scale > 0
+        if not self.moves.any():
+            raise ValueError("scale is 0 for all features, so no radius covers a change")
+        self.names = self.names or [f"feature {j}" for j in range(self.scale.size)]
+        if len(self.names) != self.scale.size:
+            raise ValueError(f"X has {self.scale.size} features, but names has {len(self.names)}")
+        self.table = self.X.ndim == 2 and self.scale.size <= TABLE  # if so, texts name features
+        self.kind, self.bits = kind, BITS[kind] if step is None else 0
+        self.steps = self._steps(step)
+        self.known = self.moves & (self.steps > 0)  # NaN is not greater
+        self.typical = self._norm(np.where(self.known, self.steps / math.sqrt(12), 0)) or math.nan
+        self.notes = list(self._notes("" if step is not None else FINER))
+
+    def _check_missing(self, index: Index) -> None:
+        """Raises MissingCell for the first cell that is missing, in a table."""
+        at = np.argwhere(np.isnan(self.X))
+        if len(at) and self.X.ndim == 2:
+            row, column = at[0].tolist()
+            has_name = column < len(self.names)
+            named = f"column {self.names[column]!r}" if has_name else f"feature {column}"
+            raise MissingCell(named, np.unique(at[:, 0]), row if index is None else index[row])
+
+    def _steps(self, step: ArrayLike | None) -> np.ndarray:
+        shape, low, high = self.X.shape[1:], self.X.min(), self.X.max()
+        if step is not None:
+            return _not_negative(array_of(step, shape, np.float64, "step"), shape, "step")
+        if self.kind is None:
+            return quantization_steps(self.X)
+        levels = image_levels(self.X) if self.kind == "image" else (None, np.array(SOUND))
+        if not levels or (self.kind == "sound" and max(-low, high) > 1):
+            usual = "[0, 1], [0, 255] or [-1, 1]" if self.kind == "image" else "[-1, 1]"
+            raise ValueError(f"X is from {low:.4g} to {high:.4g}, not in {usual}: give step")
+        self.black = levels[0]
+        return np.broadcast_to(levels[1], shape)
+
+    def _norm(self, change: ArrayLike) -> float:
+        """The norm of a change of an input in units of the scale; infinite if the change moves a
+        feature of scale 0."""
+        size = np.abs(np.broadcast_to(change, self.scale.shape).astype(np.float64))
+        with np.errstate(divide="ignore"):
+            units = np.divide(size, self.scale, out=np.zeros(size.shape), where=size > 0)
+        return float(np.linalg.norm(units.reshape(-1))) * OUTWARD
+
+    def _notes(self, finer: str) -> Iterator[str]:
+        known, unknown = np.flatnonzero(self.known), np.flatnonzero(np.isnan(self.steps))
+        steps = [f"{step:.4g}" for step in self.steps.reshape(-1)[known]]
+        texts = sorted(set(steps), key=float)
+        if len(texts) > 1 and self.table:
+            texts = [f"{self.names[j]}: {step}" for j, step in zip(known.tolist(), steps)]
+        if steps:
+            yield f"Steps: {_listed(texts)}.{finer}"
+        if self.black is not None:
+            white = np.max(self.black + 255 * self.steps)
+            yield f"Black is taken to be {np.min(self.black):.4g}, and white {white:.4g}."
+        left_out = [self.names[j] for j in unknown.tolist() if self.moves.flat[j]]
+        if left_out:
+            some = _listed(left_out) if steps else "all features"
+            remedy = "give step" if self.table else "give step or kind"
+            yield f"Rounding leaves out {some}, since the values show no step: {remedy}."
+        elif self.kind is None and self.X.ndim > 2:
+            yield "If these are images, give kind: brightness and JPEG are compared too."
+        if not self.moves.all():
+            still, count = int(np.sum(~self.moves)), self.scale.size
+            have, them = ("has", "it") if still == 1 else ("have", "them")
+            yield (
+                f"{still} of {count} features {have} scale 0. No radius covers a change of {them}; "
+                "rounding and deviations are about the moving features."
+            )
+
+    @functools.cached_property
+    def norms(self) -> list[tuple[str, np.ndarray]]:
+        """Each perturbation, and its norm for all inputs or for each input."""
+        parts = (self._roundings(), self._of_images(), self._deviations())
+        return [(change, np.asarray(norms)) for part in parts for change, norms in part]
+
+    def _roundings(self) -> Norms:
+        if self.known.any():
+            what = f"rounding to {f'{self.bits} bits' if self.bits else 'steps'}"
+            yield f"{what}, typical", self.typical
+            yield f"{what}, at most", math.sqrt(3) * self.typical * OUTWARD
+
+    def _of_images(self) -> Norms:
+        """Brightness, and each image after JPEG, with the settings of Pillow except for the
+        quality."""
+        if self.kind != "image":
+            return
+        yield "one step brighter", self._norm(self.steps)
+        shape = self.X.shape[1:]
+        try:
+            images = importlib.import_module("PIL.Image")
+        except ImportError:
+            images = None
+        if not images or self.black is None or not (len(shape) == 2 or channel_axis(shape)):
+            takes = "Pillow, shape (h, w), (h, w, 1 or 3) or (1 or 3, h, w), and no step"
+            self.notes.append(f"JPEG is left out: it takes {takes}.")
+            return
+        for quality in QUALITIES:
+            of_each = [self._norm(self._jpeg(images, row, quality)) for row in self.X]
+            yield f"JPEG of quality {quality}", of_each
+
+    def _jpeg(self, images: Package, row: np.ndarray, quality: int) -> np.ndarray:
+        """The difference that JPEG makes to an image; exactly 0 for unchanged pixels."""
+        levels = (row - self.black) / self.steps
+        pixels = np.clip(np.rint(levels), 0, 255).astype(np.uint8)
+        planes = channel_axis(row.shape) == 1
+        picture, file = np.moveaxis(pixels, 0, 2) if planes else pixels, io.BytesIO()
+        grey = picture[..., 0] if picture.shape[2:] == (1,) else picture
+        images.fromarray(grey).save(file, "JPEG", quality=quality)
+        back = np.asarray(images.open(file)).reshape(picture.shape)
+        back = np.moveaxis(back, 2, 0) if planes else back
+        same = (back == pixels) & (np.abs(levels - pixels) < OFF)
+        return np.where(same, 0, self.black + back * self.steps - row)
+
+    def _deviations(self) -> Norms:
+        pieces = np.array_split(self.X, math.ceil(self.X.size / (1 << 20)))
+        mean = self.X.mean(0, dtype=np.float64)
+        squares = sum(np.sum((piece - mean) ** 2, axis=0) for piece in pieces)
+        deviations = np.where(self.moves, np.sqrt(squares / len(self.X)), 0)
+        each = np.divide(deviations, self.scale, out=np.zeros(mean.shape), where=self.moves)
+        order = np.argsort(each, axis=None, kind="stable") if self.table else ()
+        for j in [j for j in order if each.flat[j]][:MOST_LINES]:
+            yield f"{self.names[j]} by one deviation", each.flat[j] * OUTWARD
+        if deviations.any():
+            yield "all by one deviation", self._norm(deviations)
+
+    def noise_ratios(self, radii: np.ndarray) -> np.ndarray:
+        """The signal-to-noise ratio, in dB, of a change as long as the radius, for each input."""
+        signals = np.array([self._norm(np.where(self.moves, row, 0)) for row in self.X])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(20 * np.log10(signals / radii))
+
+
+def _not_negative(values: np.ndarray, shape: Shape, what: str) -> np.ndarray:
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"{what} must hold finite numbers of at least 0")
+    return values.reshape(shape).astype(np.float64)
+
+
+def _listed(names: Sequence[object]) -> str:
+    more = f", ... ({len(names)})" if len(names) > MOST_LINES else ""
+    return ", ".join(map(str, names[:MOST_LINES])) + more
+
+
+
+
+
+def within(
+    model: Model,
+    X: Inputs,
+    bounds: Scale,
+    sigma: float | None = None,
+    *,
+    question: Asked | None = None,
+    scale: Scale = None,
+    **more: Any,
+) -> Rows:
+    """Bound how far the prediction moves if every feature moves within a bound of its own.
+
+    The smoothed prediction stays between ``output_lo`` and ``output_hi`` for all inputs x' with
+    ``|x'_j - x_j| <= bounds_j``, except with probability alpha for each row. These are output
+    bounds at the radius of the least ellipsoid of the scale that contains the box (theory 1.8),
+    which `at_radius` of the result has.
+
+    Parameters
+    ----------
+    model : object
+        As for certify_rows.
+    X : array_like or DataFrame
+        One input, (features,), or inputs as for certify_rows.
+    bounds : float, array_like, mapping or Series
+        Bound >= 0 of each feature, in its own unit, as a scale is given. A feature with 0 is exact:
+        its changes are not covered; missing cells stay missing. For a DataFrame also by the names
+        of columns, with 0 for names that are left out.
+    sigma : float, optional
+        Noise level; by default half of the norm of bounds / scale. Together with the scale it
+        defines the smoothed prediction: serve with both.
+    question : Question or float, optional
+        The question, as for ``Options(radius=...)``; by default about the median of output 0.
+    scale : array_like, mapping, Series or {"std", "iqr"}, optional
+        Scale, above 0 for each feature with a bound. The default is `bounds`; the scale of
+        ``tune_scale(..., box=bounds)`` bounds the prediction more closely.
+    **more
+        Other arguments of certify_rows.
+
+    Returns
+    -------
+    Rows
+        The output bounds of each row.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For wrong arguments.
+
+    Examples
+    --------
+    >>> model = lambda x: x[:, 0] + 10 * x[:, 1]  # moves by at most 0.2 + 10 * 0.03
+    >>> rows = certreg.within(model, [1.0, 2.0], [0.2, 0.03], samples=10_000, seed=1)
+    >>> lo, hi = rows["output_lo"][0, 0, 0], rows["output_hi"][0, 0, 0]
+    >>> lo < 21 - 0.5 and 21 + 0.5 < hi and bool(hi - lo < 1.3)
+    True"""
+    refuse("within", more, "questions")
+    if not is_frame(X) and np.ndim(X) == 1:
+        X = inputs_of([X])
+    half = bounds_of(X, bounds, "bounds")
+    each, texts = scale_by_rule(model, X, half if scale is None else scale)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
+    radius, norm = radius_of_box(X, half, each)
+    asked = Question(0.0) if question is None else question
+    level = norm / 2 if sigma is None else sigma  # the same for all inputs
+    options = with_options(more.pop("options", Options()), radius=radius)
+    return certify_rows(model, X, level, asked, scale=each, options=options, **more)
+
+
+def bounds_of(X: Inputs, bounds: Scale, what: str) -> np.ndarray:
+    """The bound of each feature, float64 of the shape of an input. Raises TypeError or ValueError
+    for wrong ones."""
+    if is_frame(X):
+        names = list(X.columns)
+        return checked_bounds(by_names(names, bounds, what), (len(names),), what, names)
+    if hasattr(bounds, "keys"):
+        raise TypeError(f"{what} has names, and X has none: give a DataFrame as X, or an array")
+    return checked_bounds(bounds, inputs_of(X).shape[1:], what)
+
+
+def checked_bounds(bounds: object, shape: Shape, what: str, names: Names = None) -> np.ndarray:
+    flat = array_of(bounds, shape, np.float64, what)
+    bad = np.flatnonzero(~((flat >= 0) & (flat < np.inf)))
+    if bad.size:
+        name = f"feature {bad[0]}" if names is None else f"column {names[bad[0]]!r}"
+        raise ValueError(f"{what} is {flat[bad[0]]:g} for {name}; it must be finite and at least 0")
+    if not flat.any():
+        raise ValueError(f"{what} has no number above 0: give a bound to a feature that may change")
+    return flat.reshape(shape)
+
+
+def radius_of_box(X: Inputs, bounds: np.ndarray, scale: Scale) -> tuple[float, float]:
+    """A radius of this scale at which the box around every row is inside the open ball, also after
+    inputs and moved inputs were rounded to float32; and the norm of bounds / scale, for which no
+    input matters. Raises ValueError if a feature with a bound has no noise."""
+    shape, half = bounds.shape, bounds.ravel()
+    given = scale_from(X, scale)
+    each = Columns(X, given).scale if is_frame(X) else scale_of(given, shape)
+    still = np.flatnonzero((half > 0) & (each == 0))
+    if still.size:
+        name = repr(X.columns[still[0]]) if is_frame(X) else still[0]
+        raise ValueError(f"feature {name} has a bound and the scale 0: give it noise, or no bound")
+    moves = half > 0
+    if is_frame(X):
+        some = X.iloc[:, moves].to_numpy(np.float64, na_value=np.nan)
+    else:
+        rows = inputs_of(X)
+        some = rows.reshape(len(rows), -1)[:, moves]
+    reach = _reach(numbers(some, np.float64, "X"), half[moves])
+    radius = norm_above(reach / each[moves], len(half))
+    if not 0 < radius < np.inf:
+        raise ValueError("bounds reach beyond the numbers of a float32: give smaller ones")
+    return radius, float(np.linalg.norm(half[moves] / each[moves]))
+
+
+def _reach(x: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """How far the inputs of a box may be from its center at most, over all rows, if each of them
+    may be rounded to float32. Missing cells, NaN, stay missing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        center = x.astype(np.float32).astype(np.float64)
+        up = np.nextafter(x + half, np.inf).astype(np.float32) - center
+        down = center - np.nextafter(x - half, -np.inf).astype(np.float32)
+        moves = np.concatenate([half[None], up, down, half + np.abs(x - center)])
+        return np.asarray(np.fmax.reduce(moves))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -20,10 +20,10 @@ import pytest
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "python"))
 import certreg  # noqa: E402
-from certreg import _protobuf  # noqa: E402
-from certreg._structs import Plan  # noqa: E402
+from certreg import onnx_file as _protobuf  # noqa: E402
+from certreg.structs import Plan  # noqa: E402
 from certreg.cli import main  # noqa: E402
-from certreg.options import grouped  # noqa: E402
+from certreg.rows import grouped  # noqa: E402
 
 if os.path.exists(certreg.library_path):  # tests change the current folder
     os.environ["CERTREG_LIB"] = os.path.abspath(certreg.library_path)

@@ -7,7 +7,7 @@ import pytest
 
 from kit import certreg, model, package, parametrize, rows_of
 from certreg import Question, Rows, population
-from certreg.bands import binomial_lower, binomial_tail, most_wrong
+from certreg.table import binomial_lower, binomial_tail, most_wrong
 
 N, ALPHA, GAMMA, TRIALS = 500, 0.1, 0.05, 1000
 TRUE, MUCH = np.array([1.0, 2.0]), 0.25  # true radii of the population, and how many have the 2nd

@@ -9,7 +9,7 @@ import kit
 from kit import ASKED, certify_refused, command_refused, no_warnings, package, parametrize
 from kit import rows_of, said, table_of
 from certreg import Calibrated, Estimator, check_model, tune_scale
-from certreg._categorical import CategoricalFeatures, suspected_categorical
+from certreg.inputs import CategoricalFeatures, suspected_categorical
 
 RANDOM = np.random.default_rng(0)
 CODES = RANDOM.integers(0, 4, 200)

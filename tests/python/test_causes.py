@@ -8,7 +8,7 @@ import pytest
 from kit import ASKED, X, Z, _protobuf, certreg, command_refused, estimator, model, no_warnings
 from kit import onnx_file, package, parametrize, rows_of, said
 from certreg import ModelWarning, OnnxModel, RowsError, check_model
-from certreg._causes import cause
+from certreg.causes import cause
 
 Scaler = type("Scaler", (), {"fit_transform": lambda self, x: x - x.mean(0)})
 DICE, LIKELY = np.random.default_rng(1), "the likely cause is "

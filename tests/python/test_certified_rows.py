@@ -14,7 +14,7 @@ import pytest
 from kit import CERTIFY, PRODUCT, X, bits, certreg, model, package, parametrize, raising, read
 from kit import rows_of, said
 from certreg import Question, Reason, RowsError, Serving, Target
-from certreg.certified_rows import Rows
+from certreg.table import Rows
 
 CEILING = r"{} of {} radii are at the ceiling {:.5g} of sigma {:g} and {} samples"
 

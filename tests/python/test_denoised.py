@@ -149,7 +149,7 @@ def test_files_have_it_and_refuse_another_one(tmp_path, monkeypatch):
         Denoised.load(path, steep)
     FRONT.save(path)
     with monkeypatch.context() as patched, pytest.raises(CertregError, match="expm1") as refused:
-        patched.setattr(certreg.denoised, "_imported", careless)
+        patched.setattr(certreg.denoise, "_imported", careless)
         Denoised.load(path, steep)
     assert refused.value.status == Status.PLATFORM
     done = rows(resume=file, keep_records=True)

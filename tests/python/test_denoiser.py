@@ -12,7 +12,7 @@ from kit import command_refused, environment, package, parametrize, root, said
 from test_hostile_files import changed
 from test_types import WRONG, answered
 from certreg import OnnxModel, join_denoiser, train_denoiser
-from certreg import _protobuf, _network, training
+from certreg import onnx_file as _protobuf, training as _network, training
 from certreg.training import denoiser_file
 
 MODELS, ENGINES = root / "examples/models", root / "tests/engines"

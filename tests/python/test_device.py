@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kit import ORIGIN, certreg, parametrize, refused
-from certreg import DeviceArray, _dlpack, models
+from certreg import DeviceArray, arrays as _dlpack, models
 
 FOLDER = pathlib.Path(os.environ.get("CERTREG_LIB", "")).parent / "tests"
 MODULE = FOLDER / "emulated_module.so"

@@ -15,7 +15,7 @@ import pytest
 
 import kit
 from kit import CERTIFY, certreg, parametrize, run, said
-from certreg._files import replace
+from certreg.files import replace
 from certreg.cli.files import Destination
 from certreg.plots import plot_radii
 

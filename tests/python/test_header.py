@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from kit import certreg, parametrize, root
-from certreg import _structs
+from certreg import structs as _structs
 
 sys.path.insert(0, str(root / "tests"))
 import abi  # noqa: E402
@@ -50,7 +50,7 @@ def copied(folder):
     shutil.copytree(root / "include", folder / "include")
     package = folder / "python/certreg"
     package.mkdir(parents=True)
-    for name in ("_structs.py", "constants.py"):
+    for name in ("structs.py", "constants.py"):
         shutil.copy(pathlib.Path(certreg.__file__).with_name(name), package)
 
 
@@ -69,8 +69,8 @@ def test_the_package_has_what_the_headers_have(tmp_path):
 
 @parametrize(
     "old, new, file",
-    ("    size_t used_first,", "    size_t more, used_first,", "_structs.py"),
-    ("certreg_estimator_sample(certreg_estimator *, ", "certreg_estimator_sample(", "_structs.py"),
+    ("    size_t used_first,", "    size_t more, used_first,", "structs.py"),
+    ("certreg_estimator_sample(certreg_estimator *, ", "certreg_estimator_sample(", "structs.py"),
     ("CERTREG_E_BUSY = 18", "CERTREG_E_BUSY = 18, CERTREG_E_MORE = 19", "constants.py"),
     ("#define CERTREG_VERSION_NUMBER ", "#define CERTREG_VERSION_NUMBER 1", "constants.py"),
     ("enum certreg_stop {", "enum certreg_stop { CERTREG_NEW = 1,", "add NEW to"),

@@ -3,7 +3,7 @@
 import re
 
 from kit import parametrize, root
-from certreg._messages import in_python
+from certreg.library import in_python
 from certreg.cli.messages import _options
 
 NOT_SAID = ("cuda/", "simd_scalar.h")  # files whose texts are no sentences

@@ -10,7 +10,7 @@ import kit
 from kit import bits, certreg, command_refused, package, parametrize, read, said, write
 from certreg import Calibrated, CertregError, Denoised, Estimator, Question, ResumeError, Rows
 from certreg import Status, certify_rows
-from certreg.options import grouped
+from certreg.rows import grouped
 
 RNG = np.random.default_rng(8)
 WEIGHTS = np.array([1.0, -2.0, 0.5, 3.0])

@@ -22,7 +22,7 @@ import certreg
 from kit import SAMPLES, X, Z, estimator, model, on_a_thread, parametrize, raising, refused, same
 from certreg import Bisection, Bounds, Calibrated, CertregError, Estimator, Outcome, Question
 from certreg import Side, Solver, Status, Stop
-from certreg._calls import Handle
+from certreg.library import Handle
 
 HALF_SPACE = Bounds(1, variance_hi=1)
 

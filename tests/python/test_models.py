@@ -12,9 +12,9 @@ import pytest
 from kit import SAMPLES, X, Z, certreg, estimator, model, no_warnings, package, parametrize, rows_of
 from kit import same
 from certreg import OnnxModel, as_model, check_model
-from certreg._arrays import PIECE
+from certreg.arrays import PIECE
 from certreg.models import device_model, is_factory, writable
-from certreg.names import names_of
+from certreg.frames import names_of
 
 
 def table(inputs=3, rows=200):

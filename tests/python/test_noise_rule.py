@@ -10,7 +10,7 @@ import kit
 from kit import ASKED, no_warnings, package, parametrize, rows_of, said, write
 from certreg import Calibrated, Denoised, Estimator, check_model, compare_denoised, compare_radius
 from certreg import feature_scale
-from certreg._noise_rule import few_values_of
+from certreg.frames import few_values_of
 
 RANDOM = np.random.default_rng(5)
 COUNT = np.arange(60)

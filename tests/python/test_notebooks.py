@@ -11,8 +11,8 @@ import pytest
 
 from kit import X, certreg, estimator, model, package, parametrize, root, rows_of
 from certreg import Attack, Outcome, Question, Score, Status
-from certreg import _progress
-from certreg._progress import ProgressLine
+from certreg import display as _progress
+from certreg.display import ProgressLine
 
 sys.path.append(str(root / "tests"))
 import notebooks  # noqa: E402
@@ -36,7 +36,7 @@ def test_results_are_tables():
 
 def test_tables_escape_what_they_show():
     finding = certreg.Trial("<b>", 1.0, 2.0, 3.0, 0)
-    shown = type("Shown", (certreg._tables.HtmlTable,), {"_table": lambda _: [vars(finding)]})()
+    shown = type("Shown", (certreg.display.HtmlTable,), {"_table": lambda _: [vars(finding)]})()
     assert "<td>&lt;b&gt;</td>" in shown._repr_html_()
 
 

@@ -9,8 +9,8 @@ import pytest
 from kit import onnx_file, package, parametrize, root
 from test_models import agrees, read_only, table
 from certreg import OnnxModel, as_model
-from certreg._protobuf import FLOAT, INPUT, INT64, OUTPUT, node, tensor
-from certreg.names import names_of
+from certreg.onnx_file import FLOAT, INPUT, INT64, OUTPUT, node, tensor
+from certreg.frames import names_of
 
 FOLDER, REGRESSOR = root / "examples/models", root / "tests/data/regressor.onnx"
 sys.path.append(str(FOLDER))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import certreg
-from certreg import OnnxModel, _protobuf
-from certreg._protobuf import INPUT, OUTPUT, node, tensor
+from certreg import OnnxModel, onnx_file as _protobuf
+from certreg.onnx_file import INPUT, OUTPUT, node, tensor
 from kit import ASKED, X, certify_refused, no_warnings, package, parametrize
 from kit import onnx_file, read, rows_of, said
 

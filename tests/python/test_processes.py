@@ -17,7 +17,7 @@ import pytest
 
 import kit
 from kit import X, bits, model, never, parametrize
-from certreg import Outcome, RowsError, Status, _worker, workers
+from certreg import Outcome, RowsError, Status, workers as _worker, workers
 
 MB = np.zeros(2**17)
 rows_of = functools.partial(kit.rows_of, samples=50, seed=7)

@@ -13,7 +13,7 @@ import pytest
 
 from kit import near, needs_drawings, parametrize, program, root, started
 from certreg import Bisection, Estimator, Question, Rows
-from certreg._worker import Sampling, empty_certificates
+from certreg.table import Sampling, empty_certificates
 
 import page
 from reproduce import digits, sweep, tables, upward

@@ -13,7 +13,7 @@ import pytest
 from kit import X, bits, certreg, model, near, no_warnings, package, parametrize, raising, rows_of
 from kit import same, undefined
 from certreg import ALL_OUTPUTS, Constraint, Question, ResumeError, RowsError
-from certreg import Status, _arguments, _worker
+from certreg import Status, arguments as _arguments, workers as _worker
 
 HUBER = Question(0.5, statistic="huber", huber_width=0.2)
 TWO = dict(sigma=[0.25, 0.5], questions=[0.5, HUBER])

@@ -11,7 +11,7 @@ import pytest
 import kit
 from kit import bits, counting, model, parametrize, raising
 from test_resume import X, contents
-from certreg import Denoised, ResumeError, RowsError, shards
+from certreg import Denoised, ResumeError, RowsError, store as shards
 from certreg.store import ResumeFile
 
 rows_of = functools.partial(

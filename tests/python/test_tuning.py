@@ -7,7 +7,7 @@ import pytest
 
 from kit import certreg, counting, grouped, near, package, parametrize
 from certreg import Question, RowsError, certify_rows, tune_scale
-from certreg.sensitivity import sensitivities
+from certreg.tuning import sensitivities
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(45, 4)).astype(np.float32)

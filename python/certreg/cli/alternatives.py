@@ -9,8 +9,8 @@ from typing import Callable, cast
 
 import numpy as np
 
-from .._types import Frame, Names
 from ..alternatives import AtMost, ChangeSet, Gain, OneOf
+from ..arguments import Frame, Names
 from ..frames import is_frame
 from .failure import Failure
 

@@ -6,15 +6,13 @@ import argparse
 import math
 import statistics
 
-from .._messages import with_column_names
-from .._progress import Reporter
-from .._tables import aligned
-from .._types import Line, Table
+from ..arguments import Line, Table
 from ..attacks import AttackResult
 from ..constants import Status
-from ..errors import CertregError
+from ..display import Reporter, aligned
 from ..estimator import Estimator
 from ..frames import is_frame, rows_of
+from ..library import CertregError, with_column_names
 from ..questions import Question
 from . import arguments, tables
 from .commands import Work

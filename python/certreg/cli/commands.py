@@ -12,21 +12,17 @@ from typing import Callable, Iterator, Sequence
 
 import numpy as np
 
-from .._messages import with_column_names
-from .._remarks import TOO_LITTLE
-from .._tables import aligned
-from .._texts import printable
-from .._types import Frame, Line, Names, Table
-from ..boxes import radius_of_box
-from ..certified_rows import Rows
-from ..comparison import compare_denoised
+from ..arguments import Frame, Line, Names, Table
 from ..constants import Status, __version__
-from ..denoised import digest_of
-from ..errors import CertregError, ModelWarning, ResumeError, RowsError
+from ..denoise import digest_of
+from ..display import aligned, printable
 from ..frames import number_columns
-from ..options import grouped
+from ..library import CertregError, ModelWarning, ResumeError, RowsError, with_column_names
 from ..questions import stated_tolerance, tolerance_text
-from ..rows import certify_rows
+from ..rows import certify_rows, grouped
+from ..table import TOO_LITTLE, Rows
+from ..training import compare_denoised
+from ..units import radius_of_box
 from . import arguments, noise, tables
 from .alternatives import alternatives_of
 from .arguments import Options
@@ -34,8 +30,8 @@ from .denoise import denoised, examples, is_saved
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, SHORT, Failure, Mixed, described
 from .failure import one_line
 from .features import Features
-from .files import ALL, Destination, RowRange, pandas_for, read_frame, read_labels, read_rows
-from .files import read_box, read_scale
+from .files import ALL, Destination, RowRange, pandas_for, read_box, read_frame, read_labels
+from .files import read_rows, read_scale
 from .loading import Model, is_python_name
 from .messages import in_options
 from .seeds import seed_in

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._types import Frame, Model
-from ..denoised import Denoised, remark_on_examples
+from ..arguments import Frame, Model
+from ..denoise import Denoised, remark_on_examples
 from .failure import Failure
 from .files import Destination, read_rows
 

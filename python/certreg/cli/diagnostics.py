@@ -10,15 +10,14 @@ from typing import Callable, Iterator, cast
 
 import numpy as np
 
-from .._library import library_path, version
-from .._onnx_tensors import described as tensor_text, shape_text
-from .._progress import ProgressLine
 from ..constants import __version__, version_text
-from ..denoised import Denoised
-from ..errors import CertregError
+from ..denoise import Denoised
+from ..display import ProgressLine
 from ..estimator import Estimator
 from ..frames import is_frame
+from ..library import CertregError, library_path, version
 from ..models import OnnxModel
+from ..onnx_file import described as tensor_text, shape_text
 from ..workers import cores
 from .commands import CommandInputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described

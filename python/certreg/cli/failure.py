@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._texts import printable
+from ..display import printable
 
 # The exit status; the epilog of the parser explains it.
 DONE, FOUND, USAGE, MODEL, FILE, OTHER, SHORT = range(7)

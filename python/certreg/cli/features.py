@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Callable
 
-from .._types import Frame, Names
-from ..frames import is_frame
-from ..names import by_position, order
+from ..arguments import Frame, Names
+from ..frames import by_position, is_frame, order
 from .failure import Failure
 
 

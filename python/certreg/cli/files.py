@@ -10,12 +10,11 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .._arrays import scale_of, unusable
-from .._files import replace
-from .._optional import needed
-from .._types import Frame, Inputs, Names, Package, Shape
-from ..boxes import checked_bounds
+from ..arguments import Frame, Inputs, Names, Package, Shape, needed
+from ..arrays import scale_of, unusable
+from ..files import replace
 from ..frames import SPREADS, feature_scale, number_columns
+from ..units import checked_bounds
 from .failure import FILE, Failure, Mixed, one_line
 from .features import Features
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._progress import ProgressLine
-from .._rules import Interval
-from .._tables import aligned
-from .._types import Inputs, Line, Model, Table
+from ..arguments import Inputs, Line, Model, Table
 from ..constants import PLAN_COUNT_FAILURES
-from ..intervals import Calibrated
+from ..display import ProgressLine, aligned
+from ..intervals import Calibrated, Interval
 from ..models import as_model
 from . import arguments, tables
 from .commands import CommandInputs, destinations

@@ -16,11 +16,10 @@ from typing import Any, Callable, Iterator, Sequence, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._onnx import session_of
-from .._onnx_tensors import Lengths, agree, shape_text
-from .._types import Frame, Names, Session
-from ..models import OnnxModel, as_model, is_factory
-from ..names import names_of
+from ..arguments import Frame, Names, Session
+from ..frames import names_of
+from ..models import OnnxModel, as_model, is_factory, session_of
+from ..onnx_file import Lengths, agree, shape_text
 from . import trees
 from .failure import MODEL, RAISED, Failure, described
 from .files import read_array

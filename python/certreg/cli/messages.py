@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .._messages import MessageTranslator
-from .._onnx_tensors import OTHER_OUTPUT, REMEDY
-from ..errors import CertregError
+from ..library import CertregError, MessageTranslator
+from ..onnx_file import OTHER_OUTPUT, REMEDY
 
 _OPTIONS = {  # of fields with another name than their option
     "max_samples": "--samples",

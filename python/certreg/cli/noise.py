@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._categorical import categorical_features_of, split_by_rule, suspected_categorical
-from .._remarks import not_covered
-from ..frames import MOST_VALUES, SPREADS, Columns, split_frame
+from ..frames import MOST_VALUES, SPREADS, Columns, by_position, listed, names_of, noise_on
+from ..frames import split_frame, takes_by_position
+from ..inputs import categorical_features_of, split_by_rule, suspected_categorical
 from ..models import as_model
-from ..names import by_position, listed, names_of, noise_on, takes_by_position
-from ..shards import default_in
+from ..store import default_in
+from ..table import not_covered
 from .failure import Failure
 
 if TYPE_CHECKING:

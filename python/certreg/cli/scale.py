@@ -6,9 +6,9 @@ import argparse
 
 import numpy as np
 
-from .._tables import aligned
-from .._types import Names
-from ..options import grouped
+from ..arguments import Names
+from ..display import aligned
+from ..rows import grouped
 from ..tuning import TunedScale, tune_scale
 from . import arguments
 from .commands import CommandInputs

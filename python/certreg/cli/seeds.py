@@ -6,8 +6,8 @@ import contextlib
 import os
 import re
 
-from .._arguments import seed_or_random
-from .._files import place_of, replace
+from ..arguments import seed_or_random
+from ..files import place_of, replace
 from .failure import FILE, Failure
 
 

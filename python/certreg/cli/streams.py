@@ -9,7 +9,7 @@ import select
 import sys
 from typing import TextIO
 
-from .._texts import printable, reason
+from ..display import printable, reason
 from .failure import FILE, Failure, one_line
 
 

@@ -12,13 +12,13 @@ from typing import Sequence
 
 import numpy as np
 
-from .._messages import with_column_names
-from .._types import Line, Names, Table
-from .._worker import ADDED
-from ..certified_rows import Rows, mean_error
+from ..arguments import Line, Names, Table
 from ..constants import __version__
+from ..library import with_column_names
+from ..table import ADDED, Rows, mean_error
 from .messages import in_options
 from .streams import print_error, print_result
+
 
 def certificate_table(
     rows: Rows, first: int, labels: np.ndarray | None, names: Names = None

@@ -7,9 +7,8 @@ import contextlib
 import math
 from typing import Iterator
 
-from .._tables import aligned
-from ..joining import join_denoiser
-from ..training import train_denoiser
+from ..display import aligned
+from ..training import join_denoiser, train_denoiser
 from .failure import DONE, FILE, Failure
 from .features import Features
 from .files import Destination, read_rows, read_scale

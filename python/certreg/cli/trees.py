@@ -6,8 +6,7 @@ import functools
 import re
 from typing import Any, TypeAlias
 
-from .._optional import needed
-from .._types import Function
+from ..arguments import Function, needed
 from ..models import as_model
 from .failure import RAISED, Failure, described
 

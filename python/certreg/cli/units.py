@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Iterator, Sequence
 
 import numpy as np
 
-from .._perturbations import MissingCell, Perturbations
-from ..certified_rows import Rows
 from ..questions import tolerance_text
-from ..units import RadiusComparison, compared, radii_of
+from ..table import Rows
+from ..units import MissingCell, Perturbations, RadiusComparison, compared, radii_of
 
 if TYPE_CHECKING:
     from .commands import CommandInputs

@@ -1,90 +1,49 @@
-"""Checks and conversions of arguments. Each raises TypeError or ValueError with the name of the
-argument."""
+"""Types, checks and conversions of arguments. Each check raises TypeError or ValueError with the name of
+the argument."""
 
 from __future__ import annotations
 
+import ctypes as C
 import dataclasses
-import enum
 import functools
+import importlib
 import math
 import operator
 import os
-import re
 import secrets
-from typing import Any, Callable, Iterable, Mapping, TypeVar, cast
-from typing import SupportsFloat, SupportsIndex
+import sys
+from typing import Any, Callable, ClassVar, Iterable, Mapping, Sequence, SupportsFloat
+from typing import SupportsIndex, TypeAlias, TypeVar, Union, cast
 
-from .constants import Center, Constraint, Constraints, Method, Outcome, Reason, Side, Statistic
-from .constants import Status, Stop
+from numpy.typing import ArrayLike
 
-_ENUM_OF_FIELD: dict[str, type[enum.Enum]] = {
-    "status": Status,
-    "outcome": Outcome,
-    "stop": Stop,
-    "statistic": Statistic,
-    "method": Method,
-    "center": Center,
-    "constraints": Constraint,
-    "limiting_side": Side,
-    "reason": Reason,
-    "side": Side,
-}
-Member = TypeVar("Member", bound=enum.IntEnum)
+Axes: TypeAlias = Any  # of matplotlib
+Figure: TypeAlias = Any  # of matplotlib
+Frame: TypeAlias = Any  # a DataFrame of pandas
+Series: TypeAlias = Any  # of pandas, with a value for each column or row
+Package: TypeAlias = Any  # an optional package that has been imported
+Session: TypeAlias = Any  # an InferenceSession of ONNX Runtime, or one of its tensors
+Tensor: TypeAlias = Any  # of torch, or a name of ONNX
+Executor: TypeAlias = Any  # like a concurrent.futures.Executor
+DType: TypeAlias = Any  # what numpy takes as a dtype
+
+Shape: TypeAlias = tuple[int, ...]
+Turns: TypeAlias = "list[tuple[int, float, float]]"  # of angles: their column, lo and hi
+Path: TypeAlias = Union[str, "os.PathLike[str]"]
+Inputs: TypeAlias = ArrayLike | Frame  # rows of features
+Scale: TypeAlias = ArrayLike | Mapping[str, float] | Series | str | None
+Line: TypeAlias = "dict[str, Any]"  # of a table, by the names of its columns
+Table: TypeAlias = "list[dict[str, Any]]"
+
+Model: TypeAlias = object  # see models.as_model
+Function: TypeAlias = Callable[..., ArrayLike]  # a model as a function of arrays or DataFrames
+Progress: TypeAlias = bool | Callable[[int, int], object]
+Names: TypeAlias = Sequence[str] | None  # of features, in order; None: they have no names
+
+
 Kind = TypeVar("Kind")
 Value = TypeVar("Value")
 Call = TypeVar("Call", bound=Callable[..., Any])
-
-
-def enum_value(field: str, value: Value) -> Value:
-    """The value of a field as a member of its enumeration; the value itself if it has none."""
-    kind = _ENUM_OF_FIELD.get(field)
-    return value if kind is None else _member(kind, value)
-
-
-@functools.lru_cache(maxsize=256)  # a lookup in an enumeration takes longer
-def _member(kind: type[enum.Enum], value: Value) -> Value:
-    try:
-        return cast(Value, kind(value))
-    except ValueError:
-        return value
-
-
-def _spelled(name: str) -> str:
-    """A name as the members of enumerations are spelled."""
-    return name.strip().upper().replace("-", "_").replace(" ", "_")
-
-
-def member(enum_type: type[Member], value: object, what: str) -> int:
-    """A member by its name, in upper or lower case. Members and integers are returned unchanged."""
-    if isinstance(value, enum_type):
-        return value
-    if isinstance(value, str) and _spelled(value) in enum_type.__members__:
-        return enum_type[_spelled(value)]
-    if isinstance(value, (str, enum.Enum)):
-        raise no_member(enum_type, value, what)
-    return integer(value, what, -(2**31), 2**31 - 1)
-
-
-def no_member(enum_type: type[enum.IntEnum], value: object, what: str) -> ValueError:
-    """The exception for a value that is not a member."""
-    names = ", ".join(name.lower() for name in enum_type.__members__)
-    return ValueError(f"{what} is {value!r}; it must be one of {names}")
-
-
-def constraints_of(value: object) -> int:
-    """Constraints by the name of a set or of one constraint, also as the paper writes it:
-    "(E,C,G)+M" is "ECGM". Integers are returned unchanged."""
-    if isinstance(value, (Constraint, Constraints)):
-        return value
-    if not isinstance(value, (str, enum.Enum)):
-        return integer(value, "constraints", 0, 2**32 - 1)
-    name = _spelled(re.sub(r"[(),+\s]", "", str(value)))
-    if name in Constraints.__members__:
-        return int(Constraints[name])
-    if name in Constraint.__members__:
-        return int(Constraint[name])
-    names = ", ".join([*Constraints.__members__, *(n.lower() for n in Constraint.__members__)])
-    raise ValueError(f"constraints is {value!r}; it must be one of {names}")
 
 
 @functools.lru_cache(maxsize=None)
@@ -225,3 +184,68 @@ def seed_of_state(state: object) -> int:
 def seed_or_random(seed: int | None) -> int:
     """The seed of several estimators: the given one, or else a secret one."""
     return secrets.randbelow(2**64 - 1) + 1 if seed is None else given_seed(seed)
+
+
+def needed(name: str, what: str) -> Package:
+    """Imports a package for `what`. Raises ImportError if the package is missing."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise ImportError(f"{what} needs {package}: pip install {package} ({error})") from None
+
+
+def installed(*names: str) -> Package | None:
+    """Imports the first of these modules that is installed. Returns None if there is none."""
+    for name in names:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            pass
+    return None
+
+
+def of_class(thing: object, module: str, name: str) -> bool:
+    """Returns True if `thing` is an instance of a class in a module. The module is not imported:
+    before an import there are no instances."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(thing, kind)
+
+
+CType: TypeAlias = Any  # a type of ctypes, which no common class describes
+i32, u32, i64, u64 = C.c_int32, C.c_uint32, C.c_int64, C.c_uint64
+f64, size_t, pointer = C.c_double, C.c_size_t, C.c_void_p
+_INTEGERS = {kind: (C.sizeof(kind), kind in (i32, i64)) for kind in (i32, u32, i64, u64, size_t)}
+if C.sizeof(pointer) != 8:
+    raise ImportError("this package needs a 64-bit Python")
+
+
+def fields(*groups: tuple[CType, str]) -> list[tuple[str, CType]]:
+    """The `_fields_` of a struct. Each group is a type and the names of its fields."""
+    return [(name, kind) for kind, names in groups for name in names.split()]
+
+
+def _checked(kind: CType, name: str, value: object) -> object:
+    """The value of a field. Raises TypeError for a wrong type, and ValueError for an integer out of
+    range, since ctypes would keep its lowest bits."""
+    if type(value) is float and kind is f64 or type(value) is int and 0 <= value < 2**31:
+        return value
+    if kind in _INTEGERS:
+        size, signed = _INTEGERS[kind]
+        bits = 8 * size - signed
+        return integer(value, name, -(2**bits) if signed else 0, 2**bits - 1)
+    return number(value, name) if kind is f64 else value
+
+
+class Struct(C.Structure):
+    """A struct of the library. The constructor sets `struct_size`; other fields are zero unless
+    they are given."""
+
+    kinds: ClassVar[dict[str, CType]]
+
+    def __init_subclass__(cls) -> None:
+        cls.kinds = dict(cls._fields_)  # type: ignore[arg-type]
+
+    def __init__(self, **given: object) -> None:
+        checked = {name: _checked(self.kinds[name], name, value) for name, value in given.items()}
+        super().__init__(struct_size=C.sizeof(self), **checked)

@@ -5,22 +5,17 @@ from __future__ import annotations
 import ctypes as C
 import math
 import re
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, TypeAlias, cast
+from typing import Any, Mapping, NamedTuple, Sequence, TypeAlias, cast
 
 import numpy as np
 
-from . import _structs as S
-from ._arrays import Memory, outputs_in_float32
-from ._calls import Handle
-from ._ctypes import i32, size_t, u32, u64
-from ._library import lib
-from ._missing import WHOLE, MissingCells
+from . import structs as S
 from .alternatives import Cell, Found
+from .arguments import i32, size_t, u32, u64
+from .arrays import Memory, outputs_in_float32
 from .constants import CALL_IDLE, CALL_ROWS, QUEUE_KEEP_PICKS, Status
-from .errors import CertregError, of_model
-
-if TYPE_CHECKING:
-    from .estimator import Estimator
+from .inputs import WHOLE, MissingCells
+from .library import CertregError, Handle, lib, of_model
 
 FIRST_ID = 1 << 63  # of noise of alternatives; rows have smaller noise ids
 TARGET_PILOT = 30  # samples before the looks at a target (docs/benchmarks.md)
@@ -83,7 +78,7 @@ class Queue(Handle):
     _NAME = "queue"
 
     def __init__(
-        self, e: Estimator, questions: int, samples: int, batch: int, inputs: int,
+        self, e: Any, questions: int, samples: int, batch: int, inputs: int,
         alternatives: int = 0, pilot: int | None = None, keeps: str = "", random: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
@@ -137,7 +132,7 @@ class Queue(Handle):
         self._keep = kept if keeps else S.QUEUEKEEP()
 
     def _error(self, status: int, why: S.Error) -> CertregError:
-        return self._estimator._error(status, why)
+        return cast(CertregError, self._estimator._error(status, why))
 
     def clear(self) -> None:
         """Drops all inputs, also after an exception or an interrupt of a call."""
@@ -341,7 +336,7 @@ def _named(error: BaseException, cells: Sequence[Cell]) -> BaseException:
     return error
 
 
-def check_alternatives(e: Estimator, questions: "C.Array[S.Question]", samples: int) -> None:
+def check_alternatives(e: Any, questions: "C.Array[S.Question]", samples: int) -> None:
     """Raises CertregError if questions cannot be about alternatives."""
     cells = [Cell(name, np.zeros(e.inputs, np.float32)) for name in ("no change", "moved")]
     with Queue(e, len(questions), samples, 1, 1, 1) as queue, e._callbacks.holding_interrupts():

@@ -1,21 +1,273 @@
-"""Calls of the library, one at a time. Exceptions and Ctrl-C in callbacks reach the caller."""
+"""Finds and opens the library, calls it, and passes on failures, exceptions and Ctrl-C."""
 
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import ctypes as C
+import enum
+import os
+import pathlib
+import re
 import signal
 import sys
 import threading
 import types
-from typing import Callable, ContextManager, Iterator, NamedTuple, NoReturn, Sequence
-from typing import TypeVar
+from typing import Any, Callable, ContextManager, Iterator, NamedTuple, NoReturn, Sequence, TypeVar
+from typing import cast
 
-from . import _structs as S
-from ._ctypes import pointer
-from ._library import lib
-from .constants import Status
-from .errors import CertregError
+from . import structs as S
+from .arguments import Names, pointer, u32
+from .constants import VERSION_NUMBER, Center, Constraint, Constraints, Method, Output, Score, Side
+from .constants import Statistic, Status, enum_value
+from .structs import FUNCTIONS
+
+MAJOR = VERSION_NUMBER // 10000
+NAME = {"darwin": f"libcertreg.{MAJOR}.dylib", "win32": "libcertreg.dll"}.get(
+    sys.platform, f"libcertreg.so.{MAJOR}"
+)
+
+
+def _path() -> str:
+    """CERTREG_LIB if it is set, else the library inside the package or in the repository around it,
+    else the name of an installed library."""
+    here = pathlib.Path(__file__).resolve().parent
+    for path in (here / "lib" / NAME, here.parents[1] / "lib" / NAME):
+        if path.exists():
+            return os.environ.get("CERTREG_LIB") or str(path)
+    return os.environ.get("CERTREG_LIB") or NAME
+
+
+def _opened() -> tuple[str, C.CDLL]:
+    path = _path()
+    try:
+        lib = C.CDLL(path)  # other threads can run during its calls
+    except OSError as error:
+        raise ImportError(f"{error}; set CERTREG_LIB to the path of the library") from None
+    lib.certreg_version.restype = u32
+    found = lib.certreg_version()
+    if found // 10000 != VERSION_NUMBER // 10000 or found < VERSION_NUMBER:
+        raise ImportError(
+            f"{path} has version {found}; this package needs {VERSION_NUMBER} "
+            "or a later one of the same major version"
+        )
+    for name, (result, *parameters) in FUNCTIONS.items():
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, parameters
+    return path, lib
+
+
+library_path, lib = _opened()  # the file of the library, and its functions
+
+
+def version() -> int:
+    """Return the version number of the loaded library: 10000 * major + 100 * minor + patch."""
+    return int(lib.certreg_version())
+
+
+_ENUMS: dict[str, type[enum.Enum]] = {
+    kind.__name__.upper(): kind
+    for kind in (Center, Constraint, Constraints, Method, Output, Score, Side, Statistic)
+}
+_STRUCTS = "question|plan|model|options|coverage|calibration|rule"
+_FIELD = re.compile(rf"\b({_STRUCTS})\.(\w+)(?:->(\w+))?")
+_CONSTANT = re.compile(r"\bCERTREG_([A-Z_]+)(\.\.\.)?|(?<!\w)_([A-Z_]+)\b")
+_PATH = re.compile(r"(\S*/\S*|\S+\.so\b\S*)")
+_FEATURE = re.compile(r"((?:sigma\*|--)?\b(?:z|to|scale))\[(\d+)\]")
+
+
+class MessageTranslator:
+    """Replaces names of C by names of Python."""
+
+    _PLAIN: tuple[tuple["re.Pattern[str]", str], ...] = (
+        (re.compile(r"\bNULL\b"), "None"),
+        (re.compile(r"\bSIZE_MAX\b"), "NO_PILOT"),
+        (re.compile(r"\bcertreg_(?:estimator_)?(?=[a-z])|(?<!\w)_(?=[a-z])"), ""),
+        (re.compile(r"(?<=\s)\.(?=[a-z])"), ""),
+    )
+
+    def field(self, struct: str, name: str, part: str | None) -> str:
+        """A field of a struct, or of the struct to which it points."""
+        if name == "constraints":  # the name of two arguments
+            return f"constraints of the {'question' if struct == 'question' else 'estimator'}"
+        if part == "look_count":
+            return f"len({name}.looks)"
+        return f"{name}.{part}" if part else {"eval": "model"}.get(name, name)
+
+    def member(self, kind: str, name: str) -> str:
+        """A member of an enumeration, by its name in upper case."""
+        return f"{_ENUMS[kind].__name__}.{name}"
+
+    def constant(self, name: str) -> str:
+        """A constant without an enumeration."""
+        return name
+
+    def feature(self, of: str, index: str) -> str:
+        """One of the numbers of an input or a scale."""
+        return f"feature {index} of {of}"
+
+    def translate(self, text: str) -> str:
+        """The text with these names. Paths stay as they are."""
+        parts = _PATH.split(text)
+        parts[::2] = map(self._named, parts[::2])
+        return "".join(parts)
+
+    def _named(self, text: str) -> str:
+        last = ""
+
+        def constant(found: "re.Match[str]") -> str:
+            nonlocal last  # the enumeration of a short name such as _UPPER
+            if found[3]:
+                return self.member(last, found[3]) if last else found[0]
+            kind, _, name = found[1].partition("_")
+            if kind not in _ENUMS:
+                return self.constant(found[1])
+            last = kind
+            if found[2]:
+                return ", ".join(known.lower() for known in _ENUMS[kind].__members__)
+            return self.member(kind, name)
+
+        text = _FIELD.sub(lambda found: self.field(*found.groups()), text)
+        text = _CONSTANT.sub(constant, text)
+        text = _FEATURE.sub(lambda found: self.feature(found[1], found[2]), text)
+        for pattern, by in self._PLAIN:
+            text = pattern.sub(by, text)
+        return text
+
+
+in_python = MessageTranslator().translate
+_NUMBERED = re.compile(r"\bfeature (\d+) of ((?:\S*\bscale)?)(?:z|to|the input)?(?!\w)")
+
+
+def with_column_names(text: str, names: Names) -> str:
+    """The text with the names of features instead of their numbers; unchanged without names."""
+    if names is None:
+        return text
+    known = list(names)
+
+    def named(found: "re.Match[str]") -> str:
+        at, of = int(found[1]), f" of {found[2]}" if found[2] else ""
+        return f"column {known[at]!r}{of}" if at < len(known) else found[0]
+
+    return _NUMBERED.sub(named, text)
+
+
+class CertregError(RuntimeError):
+    """A failed call of the library. The text has the reason and the remedy.
+
+    Attributes
+    ----------
+    status : Status
+        The kind of failure.
+    sample, row, output, code : int
+        The sample, its row in the batch, the output, and the code that the model or CUDA returned
+        (10000 more than its number for cuBLAS); -1 if they do not apply.
+    value : float
+        The number that was refused; -1 if this does not apply.
+    certificates : list of Certificate
+        The certificates of all questions of this call. Some may not have failed.
+
+    Examples
+    --------
+    >>> try:
+    ...     certreg.interval_rule(0.1, 0.25, 5)
+    ... except certreg.CertregError as error:
+    ...     print(error.status)
+    invalid"""
+
+    def __init__(self, status: int, why: S.Error | None = None, text: str | None = None) -> None:
+        self._raw: str = why.text.decode() if why else ""  # with the names of C
+        super().__init__(in_python(self._raw or text or lib.certreg_status_text(status).decode()))
+        self.status = cast(Status, enum_value("status", status))
+        self.sample: int = why.sample if why else -1
+        self.row: int = why.row if why else -1
+        self.output: int = why.output if why else -1
+        self.code: int = why.code if why else -1
+        self.value: float = why.value if why else -1
+        self.certificates: list[Any] = []
+
+    def __reduce__(self) -> tuple[object, ...]:  # pickle would call __init__ with the text
+        rebuild = getattr(copyreg, "__newobj__")
+        return rebuild, (type(self), *self.args), self.__dict__
+
+
+def check(status: int, why: S.Error | None = None) -> None:
+    """Raises CertregError unless the status is OK."""
+    if status:
+        raise CertregError(status, why)
+
+
+@contextlib.contextmanager
+def value_error(which: str = "") -> Iterator[None]:
+    """Raises ValueError for an argument that the library refuses."""
+    try:
+        yield
+    except CertregError as error:
+        if error.status in (Status.INVALID, Status.VERSION):
+            raise ValueError(f"{which}{error}") from error
+        raise
+
+
+def exported(call: Callable[..., object]) -> bytes:
+    """The bytes that call(buffer, size) writes. Without a buffer it sets only the size."""
+    size = C.c_size_t(0)
+    call(None, C.byref(size))
+    buffer = C.create_string_buffer(size.value)
+    call(buffer, C.byref(size))
+    return buffer.raw[: size.value]
+
+
+class ModelWarning(UserWarning):
+    """A model is random or has a state: the same rows have other outputs in a second call."""
+
+
+class RowsError(RuntimeError):
+    """An end of certify_rows before all rows were done.
+
+    The model raised an exception, its outputs depend on other rows or change with time, a process
+    ended or has other versions of certreg, or the executor was shut down. ``__cause__`` is the
+    original exception. If outputs depend on more than their row, no row is done.
+
+    Attributes
+    ----------
+    row : int
+        Index of the row at which it happened; -1 if it is not known.
+    rows : Rows
+        The rows that are done."""
+
+    def __init__(self, text: str, row: int = -1, rows: Any = None) -> None:
+        super().__init__(text)
+        self.row, self.rows = row, rows
+
+
+class ResumeError(ValueError):
+    """A resume file cannot be used, was made with other arguments, or is in use by another process.
+
+    The file is not changed.
+
+    Attributes
+    ----------
+    rows : Rows or None
+        The rows that are done, if certify_rows raised the error."""
+
+    rows: Any = None
+
+
+def raised(what: str, error: BaseException) -> str:
+    """A text about an exception that `what` raised."""
+    return f"{what} raised {type(error).__name__}: {error}"
+
+
+def refusal_of(error: object) -> CertregError | None:
+    """The error if the model was asked again, or checked, and has another output; else None."""
+    failed = isinstance(error, CertregError) and error.status == Status.MODEL_FAILED
+    return error if failed and error.value > 0 else None  # type: ignore[attr-defined, return-value]
+
+
+def of_model(error: BaseException) -> str:
+    """A text about a failure of the model, or of the library that called it."""
+    return str(error) if isinstance(error, CertregError) else raised("the model", error)
+
 
 Result = TypeVar("Result")
 

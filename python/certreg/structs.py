@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes as C
 
-from ._ctypes import Struct, f64, fields, i32, i64, pointer, size_t, u32, u64
+from .arguments import Struct, f64, fields, i32, i64, pointer, size_t, u32, u64
 from .constants import MOST_REGIONS
 
 ref = C.POINTER

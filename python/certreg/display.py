@@ -1,14 +1,71 @@
-"""Progress of long calls."""
+"""Texts, tables and progress for people."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import decimal
+import enum
+import errno
+import html
 import importlib
+import re
 import sys
 import time
-from typing import Any, Callable
+from typing import Any, Callable, cast
 
-from ._types import Progress
+from .arguments import Progress, Table
+
+# C0, DEL, C1, marks of direction and ends of lines; not the joiners that some languages need
+_CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """The text without characters that a terminal obeys, which names, cells and exceptions of
+    others may hold: they are escaped as repr does it. Ends of lines and tabs stay."""
+    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def reason(error: Exception) -> str:
+    """The reason of a failure with a file, and the remedy if the disk is full."""
+    text = " ".join(str(getattr(error, "strerror", None) or error).split())
+    full = getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT) or "disk is full" in text
+    return f"{text}; free space" if full else text
+
+
+def aligned(table: Table) -> str:
+    """A table as text with aligned columns."""
+    cells = _cells(table)
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in cells
+    )
+
+
+def _cells(table: Table) -> list[list[str]]:
+    heading = [name.replace("_", " ") for name in table[0]]
+    return [heading, *([_cell(value) for value in line.values()] for line in table)]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, enum.Enum):
+        return value.name.lower() if value.name else str(int(value.value))
+    return f"{value:.5g}" if isinstance(value, float) else printable(str(value))
+
+
+class HtmlTable:
+    """The base of classes that notebooks show as a table: by default the fields of a dataclass."""
+
+    def _table(self) -> Table:
+        fields = dataclasses.fields(cast(Any, self))
+        shown = [field.name for field in fields if field.repr]
+        return [{"field": name, "value": getattr(self, name)} for name in shown]
+
+    def _repr_html_(self) -> str:
+        heading, *lines = (map(html.escape, line) for line in _cells(self._table()))
+        rows = [f"<th>{'</th><th>'.join(heading)}</th>"]
+        rows += [f"<td>{'</td><td>'.join(line)}</td>" for line in lines]
+        return f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>"
 
 
 class ProgressLine:
@@ -90,3 +147,9 @@ class Reporter:
                 self.advance(before + done - self.done)
 
         return count
+
+
+def rounded(value: float, up: bool) -> str:
+    """A number with four digits, rounded up or down."""
+    context = decimal.Context(4, decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR)
+    return f"{float(context.create_decimal(f'{value:.11g}')):.4g}"  # 1 + 1e-12 is shown as 1

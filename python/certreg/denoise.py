@@ -9,16 +9,13 @@ from typing import Any, Callable, Sequence, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _structs as S
+from . import structs as S
 from . import frames
-from ._arguments import integer, number, path_of
-from ._arrays import address_of, arrays_in_file, numbers, scale_of
-from ._calls import Callbacks, Calls
-from ._ctypes import pointer
-from ._files import replace_arrays
-from ._library import lib
-from ._types import Function, Inputs, Model, Names, Path, Scale, Shape
-from .errors import check, exported
+from .arguments import Function, Inputs, Model, Names, Path, Scale, Shape, integer, number, path_of
+from .arguments import pointer
+from .arrays import address_of, arrays_in_file, numbers, scale_of
+from .files import replace_arrays
+from .library import Callbacks, Calls, check, exported, lib
 from .models import as_model, is_factory
 
 _VERSION = 1  # of files

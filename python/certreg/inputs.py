@@ -1,5 +1,4 @@
-"""Features that hold codes of categories, indicators or marks of missing values instead of
-quantities. Noise would change their meaning, so they need scale 0."""
+"""Features that get no noise, and missing cells."""
 
 from __future__ import annotations
 
@@ -9,16 +8,69 @@ from typing import Any, Callable, Iterator, Mapping, NoReturn, Sequence, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import optional_scale
-from ._messages import with_column_names
-from ._noise_rule import FEWEST
-from ._optional import of_class
-from ._quantization import TABLE
-from ._types import Inputs, Model, Names, Scale
-from .denoised import Denoised
-from .frames import Columns, FrameFunction, is_frame, number_columns, split_frame
+from .arguments import Inputs, Model, Names, Scale, of_class
+from .arrays import optional_scale
+from .constants import Status
+from .denoise import Denoised, check_whole
+from .frames import FEWEST, TABLE, Columns, FrameFunction, is_frame, listed, number_columns
+from .frames import owner_of, put_placeholders, split_frame
+from .library import CertregError, with_column_names
 from .models import as_model, is_factory
-from .names import listed, owner_of
+
+
+class MissingCells:
+    """The missing cells of an input.
+
+    z      the input, float32 of shape (features,)
+    noisy  True for each feature that gets noise
+    some   True if the cell of such a feature is missing
+
+    Raises ValueError if the model's denoiser needs a cell that is missing."""
+
+    def __init__(self, z: np.ndarray, noisy: np.ndarray, model: Model = None) -> None:
+        missing = np.isnan(z)
+        self.at = np.flatnonzero(missing)
+        self.values = z[self.at]
+        self.some = bool(noisy[self.at].any())
+        self._nothing_left = self.some and not (noisy & ~missing).any()
+        if self.some:
+            check_whole(model, z[None])
+
+    def check(self) -> None:
+        """Raises CertregError if no change of the input can be certified."""
+        if self._nothing_left:
+            text = "all cells that get noise are missing: no change of the input is left to certify"
+            raise CertregError(Status.INVALID, text=text)
+
+    def filled(self, z: np.ndarray) -> np.ndarray:
+        """The input for the library."""
+        if not self.at.size:
+            return z
+        z = z.copy()
+        put_placeholders(z)
+        return z
+
+    def restore(self, x: np.ndarray) -> None:
+        """Puts the missing cells back into noisy inputs, (rows, features)."""
+        if self.at.size:
+            x[:, self.at] = self.values
+
+
+WHOLE = MissingCells(np.empty(0, np.float32), np.empty(0, bool))  # no cell is missing
+
+
+
+
+
+def missing_with_noise(X: np.ndarray, scale: ArrayLike | None) -> np.ndarray | None:
+    """True for each missing cell of a table, (rows, features), in a feature that gets noise; None
+    if there is none."""
+    missing = np.isnan(X) if X.ndim == 2 else np.zeros(0, bool)
+    scales = optional_scale(scale, X.shape[1:])
+    if missing.any() and scales is not None:
+        missing &= scales > 0
+    return missing if missing.any() else None
+
 
 MOST_ROWS = 4096  # that are examined
 FEWEST_ONES = 5  # rows: with fewer, a quantity may be 0 and 1 by chance

@@ -3,19 +3,87 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes as C
 import math
 import os
+import sys
 from typing import Any, Callable, Iterator, TypeVar
 
 import numpy as np
 
-from . import _structs as S
-from . import _dlpack
-from ._arguments import abbreviated, path_of
-from ._causes import cause
-from ._optional import of_class
-from ._types import DType, Function, Path, Shape, Turns
+from . import structs as S
+from .arguments import DType, Function, Path, Shape, Turns, abbreviated, of_class, path_of
+from .causes import cause
 from .constants import Output, Status
+
+CPU, CUDA = 1, 2  # kDLCPU, kDLCUDA
+_NAME, _USED = b"dltensor", b"used_dltensor"  # of a capsule before and after it has been taken
+_FLOAT = 2  # kDLFloat
+
+
+class _Tensor(C.Structure):  # DLTensor
+    _fields_ = [
+        ("data", C.c_void_p),
+        ("device_type", C.c_int32),
+        ("device_id", C.c_int32),
+        ("ndim", C.c_int32),
+        ("code", C.c_uint8),
+        ("bits", C.c_uint8),
+        ("lanes", C.c_uint16),
+        ("shape", C.c_void_p),
+        ("strides", C.c_void_p),
+        ("byte_offset", C.c_uint64),
+    ]
+
+
+class _Managed(C.Structure):  # DLManagedTensor
+    _fields_ = [("tensor", _Tensor), ("context", C.c_void_p), ("deleter", C.c_void_p)]
+
+
+def _python(name: str, result: type, *arguments: type) -> Callable[..., object]:
+    """A function of Python's C interface, declared for this file alone."""
+    return C.PYFUNCTYPE(result, *arguments)((name, C.pythonapi))
+
+
+_new = _python("PyCapsule_New", C.py_object, C.c_void_p, C.c_char_p, C.c_void_p)
+_is_valid = _python("PyCapsule_IsValid", C.c_int, C.py_object, C.c_char_p)
+_pointer = _python("PyCapsule_GetPointer", C.c_void_p, C.py_object, C.c_char_p)
+_rename = _python("PyCapsule_SetName", C.c_int, C.py_object, C.c_char_p)
+
+# The structs are in one block that malloc returned, and their deleter is `free`. So a consumer can
+# call the deleter on any thread, and also after Python has ended.
+_c = C.CDLL("ucrtbase" if sys.platform == "win32" else None)
+_malloc = C.CFUNCTYPE(C.c_void_p, C.c_size_t)(("malloc", _c))
+_free = C.CFUNCTYPE(None, C.c_void_p)(("free", _c))
+_FREE = C.cast(_free, C.c_void_p).value
+
+
+def capsule(address: int, shape: Shape, device: tuple[int, int]) -> object:
+    """A capsule for a float32 array of this shape at an address, row by row and without gaps.
+    `device` is (CPU or CUDA, number of the device). The capsule does not keep the memory alive.
+    `withdraw` must be called at the end. Raises MemoryError."""
+    count = len(shape)
+    lengths = (C.c_int64 * count)(*shape)
+    strides = (C.c_int64 * count)(*[math.prod(shape[axis + 1 :]) for axis in range(count)])
+    at = _malloc(C.sizeof(_Managed) + 2 * C.sizeof(lengths))
+    if not at:
+        raise MemoryError("no memory for a DLPack capsule")
+    first = at + C.sizeof(_Managed)
+    second = first + C.sizeof(lengths)
+    tensor = _Tensor(address, *device, count, _FLOAT, 32, 1, first, second, 0)
+    block = bytes(_Managed(tensor, None, _FREE)) + bytes(lengths) + bytes(strides)
+    C.memmove(at, block, len(block))
+    return _new(at, _NAME, None)
+
+
+def withdraw(made: object) -> None:
+    """Frees the structs of a capsule unless a consumer has taken it. No consumer can take it
+    afterwards."""
+    if _is_valid(made, _NAME):
+        at = _pointer(made, _NAME)
+        _rename(made, _USED)
+        _free(at)
+
 
 Value = TypeVar("Value", bound=Any)
 PIECE = 2048  # rows that a network on a CPU computes at once
@@ -43,7 +111,7 @@ class DeviceArray:
         self._capsules: list[object] = []
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return _dlpack.CUDA, self.device
+        return CUDA, self.device
 
     def __dlpack__(
         self,
@@ -66,7 +134,7 @@ class DeviceArray:
                 "the array is imported on another stream than x.stream: make it the current one "
                 "first, for torch by torch.cuda.stream(torch.cuda.ExternalStream(x.stream))"
             )
-        self._capsules.append(_dlpack.capsule(self._address, self.shape, self.__dlpack_device__()))
+        self._capsules.append(capsule(self._address, self.shape, self.__dlpack_device__()))
         return self._capsules[-1]
 
     def _end(self) -> None:
@@ -74,7 +142,7 @@ class DeviceArray:
         del self.__cuda_array_interface__
         self._address = None
         while self._capsules:
-            _dlpack.withdraw(self._capsules.pop())
+            withdraw(self._capsules.pop())
 
 
 def device_address(array: object, shape: Shape, what: str) -> int:

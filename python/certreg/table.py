@@ -1,0 +1,1456 @@
+"""The result of certify_rows: certificates of many inputs, remarks about them, and their file."""
+
+from __future__ import annotations
+
+import ctypes as C
+import dataclasses
+import enum
+import hashlib
+import html
+import json
+import math
+import os
+import warnings
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import structs as S
+from .alternatives import Found
+from .arguments import Axes, Frame, Function, Inputs, Line, Names, Path, Shape, Table, needed
+from .arguments import not_negative, number, path_of, positive
+from .arrays import arrays_in_file, check_finite, numbers
+from .constants import Center, Domain, Method, Outcome, Output, Reason, Statistic, Status, Stop
+from .constants import enum_value, version_text
+from .display import HtmlTable, aligned, printable
+from .estimator import Estimator, kinds_of
+from .files import AnyPath, archive_of, replace
+from .frames import Index, in_order, listed, noise_on
+from .library import version
+from .plots import curve_of, plot_accuracy, plot_error, plot_radii
+from .questions import Question, Serving, Target, digests_of, divided, stated_tolerance, structs_of
+from .questions import tolerance_text, typical_tolerance
+from .results import Certificate, SigmaChoice, chosen_sigma, premise_text, reason_text
+from .results import refused_certificate
+
+CERTIFICATE = cast("np.dtype[np.void]", np.dtype(S.Certificate))  # of a structured array
+FIELDS = [name for name in CERTIFICATE.names or () if name not in ("struct_size", "reserved")]
+ADDED = FIELDS[FIELDS.index("reason") :]  # since 0.3.0: the last columns of tables
+
+
+def recorded(data: bytes) -> np.ndarray:
+    """The outputs of all samples of a record, (samples, outputs), with NaN for failed samples.
+    docs/stability.md describes the bytes."""
+    words = np.frombuffer(data, "<u8", 18)  # magic, 15 words, and the first range
+    outputs, samples = int(words[7]), int(words[17])
+    return np.frombuffer(data, "<f4", samples * outputs, words.nbytes).reshape(samples, outputs)
+
+
+class Record(NamedTuple):
+    """The outputs of the model for one row and sigma, or for one of its alternatives."""
+
+    row: int
+    sigma_index: int
+    data: bytes | None  # as Estimator.export returns it; None: sampling failed
+    status: int  # of the failure, and its text
+    error: str | None
+    number: int = 0  # of the alternative; 0: the row itself
+    depth: int = 0  # of a part of it, and its path
+    path: int = 0
+    picks: int = 0  # 1: it has only the samples that are asked again
+
+    def outputs(self, outputs: int) -> np.ndarray:
+        """The outputs of all samples, (samples, outputs), with NaN for failed samples; empty if
+        sampling failed. Raises ValueError if the model has another number of outputs."""
+        if self.data is None:
+            return np.empty((0, outputs), np.float32)
+        found = recorded(self.data)
+        if outputs != found.shape[1]:
+            held = found.shape[1]
+            raise ValueError(f"outputs is {outputs}; the model of this record has {held}")
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Sampling:
+    """The arguments that determine the samples of all rows, beside the model and the inputs."""
+
+    shape: Shape
+    sigmas: tuple[float, ...]
+    levels: tuple[int, ...]  # of the noise, one for each sigma
+    samples: int
+    seed: int = dataclasses.field(repr=False)
+    scale: ArrayLike | None = None
+    outputs: int = 1
+    kind: np.ndarray | None = None
+    lo: ArrayLike | None = None
+    hi: ArrayLike | None = None
+    batch: int = 0
+    pilot: int = 0
+    constraints: int = 0
+    flags: int = 0
+    noise_id: int = 0  # of row 0
+
+    def turn(self, output: int) -> float:
+        """The full turn of an angle; infinite for a number."""
+        kinds = kinds_of(self.kind, self.outputs)
+        if kinds is None or output < 0 or kinds[output] == Output.REAL:
+            return math.inf
+        lo, hi = -math.pi if self.lo is None else self.lo, math.pi if self.hi is None else self.hi
+        turns: np.ndarray = np.broadcast_to(np.subtract(hi, lo), self.outputs)
+        return float(turns[output])
+
+    def with_unit_noise(self) -> "Sampling":
+        """A copy with noise of standard deviation sigma for every feature."""
+        return dataclasses.replace(self, scale=None)
+
+    def estimator(self, model: Function | None, check: bool = False) -> Estimator:
+        """A new estimator for this model, with `check` as its."""
+        more = dict(vars(self))
+        for name in ("shape", "sigmas", "levels", "samples", "noise_id"):
+            del more[name]
+        return Estimator(model, self.shape, self.samples, check=check, **more)
+
+
+def empty_certificates(*shape: int) -> np.ndarray:
+    """Certificates that claim nothing."""
+    return np.full(shape, np.frombuffer(bytes(refused_certificate()), CERTIFICATE)[0])
+
+
+def claims_of(certificates: np.ndarray, of_bounds: bool) -> np.ndarray:
+    """True for each certificate that claims something."""
+    if of_bounds:
+        return np.asarray(np.isfinite(certificates["output_hi"] - certificates["output_lo"]))
+    return np.asarray(certificates["radius"] > 0)
+
+
+Value = int | float | str | bytes | None  # the types of SQLite
+SqlLine = Sequence[Any]  # of a table of SQLite, with a type for each column
+_KEYS = {"runs": 1, "certificates": 4, "records": 2}  # columns that identify a line
+_BLOCK = 1 << 14  # rows that are checked at a time
+MOST_SIGMAS = 10  # of a radius: CERTREG_OUTCOME_CAPPED
+
+
+def checksum(*values: Value) -> str:
+    """A digest of values."""
+    small = [hashlib.sha256(v).digest() if isinstance(v, bytes) else v for v in values]
+    return hashlib.sha256(repr(small).encode()).hexdigest()[:16]
+
+
+def with_checksum(table: str, key: str, *values: Value) -> tuple[Value, ...]:
+    """A line of a table, with its checksum. `key` is a digest of the run, or of its samples."""
+    return (*values, checksum(table, key, *values))
+
+
+def verified(table: str, key: str, line: SqlLine) -> SqlLine:
+    """The values of a line. Raises ValueError if its checksum is wrong."""
+    *values, found = line
+    if found != checksum(table, key, *values):
+        raise ValueError(f"the checksum of line {values[: _KEYS[table]]} of {table} is wrong")
+    return values
+
+
+def check_ranges(rows: Rows, done: np.ndarray) -> None:
+    """Raises ValueError if the library never returns one of these certificates for the arguments of
+    the rows. This does not depend on checksums."""
+    places = np.flatnonzero(done)
+    for first in range(0, len(places), _BLOCK):  # a copy of all certificates may be too large
+        _check_places(rows, places[first : first + _BLOCK])
+
+
+def _check_places(rows: Rows, places: np.ndarray) -> None:
+    """check_ranges of some rows."""
+    found, ids = rows.certificates[places], rows.numbers[places] + rows.sampling.noise_id
+    sigmas = np.array(rows.sigmas)[:, None]
+    digests = digests_of(rows.questions, places)
+    longest = MOST_SIGMAS * sigmas * (1 + 1e-9) if rows.at_radius is None else rows.at_radius
+    radius, failed = found["radius"], found["status"] != Status.OK
+    possible = (
+        (found["sigma"] == sigmas)
+        & (found["noise_id"] == ids[:, None, None].astype(np.uint64))
+        & (found["question_digest"] == digests)
+        & (found["samples"] <= rows.samples)
+        & ((radius >= 0) & (radius <= longest))
+        & ((radius == 0) | ~failed & (found["outcome"] != Outcome.ABSTAINED))
+    )
+    kinds = {"status": Status, "outcome": Outcome, "stop": Stop, "reason": Reason}
+    for name, members in kinds.items():
+        possible &= (found[name] >= 0) & (found[name] <= max(members))
+    if not possible.all():
+        row = places[~possible.all(axis=(1, 2))][0]
+        raise ValueError(f"row {row} has values that no certificate has")
+
+
+TOO_LITTLE = "float32 noise"  # in the error of an input that is too far from 0 for its noise
+UNITS = "; scale='std' puts sigma in units of each feature"
+Fields: TypeAlias = Callable[[str, int, int], list[np.ndarray]]  # Rows._fields
+RELATIVE = (Statistic.MEDIAN, Statistic.MEAN)  # statistics that take relative tolerances
+
+
+def noise_remark(sampling: Sampling, names: Names, sets: bool = False) -> str:
+    """A text with the features that get noise, for an array only if some get none."""
+    exact = exact_features(sampling, names)
+    if not exact and names is None:
+        return ""
+    scales = _scales(sampling, names) or [(name, 1.0) for name in names or ()]
+    covered = noise_on([name for name, _ in scales], [scale for _, scale in scales])
+    return f"{covered}: {not_covered(sets)}" if exact else covered
+
+
+def not_covered(sets: bool) -> str:
+    """About features without noise, with or without alternatives."""
+    rest = ", beyond the named alternatives" if sets else ""
+    return f"changes of these are not certified{rest}"
+
+
+def bytes_remark(values: np.ndarray, sigmas: Sequence[float]) -> str:
+    """A text if the noise is less than one step of pictures in bytes; empty otherwise."""
+    steps = values.ndim > 2 and values.max(initial=0) > 1 and values.min(initial=0) >= 0
+    if max(sigmas) >= 1 or not steps or values.max() > 255 or (values != np.rint(values)).any():
+        return ""
+    return (
+        "X has whole numbers from 0 to 255, and sigma and radii count in their units, so this "
+        "noise is less than one step: for units of [0, 1] divide X by 255, which the model then "
+        "gets"
+    )
+
+
+def exact_features(sampling: Sampling, names: Names) -> str:
+    """The names of the features without noise, which are counted if they have no names."""
+    return listed([name for name, scale in _scales(sampling, names) if not scale])
+
+
+def _scales(sampling: Sampling, names: Names) -> list[tuple[str, float]]:
+    """Names and scales of the features; empty if all scales are 1."""
+    if sampling.scale is None:
+        return []
+    scale = np.broadcast_to(sampling.scale, sampling.shape).ravel().tolist()
+    return list(zip(names or [f"feature {i}" for i in range(len(scale))], scale))
+
+
+def missing_remark(missing: np.ndarray, names: Names) -> str:
+    """A text about the missing cells of features with noise, by Rows.missing; empty if there is
+    none."""
+    features = named(np.asarray(missing.any(axis=0)), names)
+    if not features:
+        return ""
+    some = f"{missing.any(axis=1).sum()} of {len(missing)} rows, in {listed(features)}"
+    return (
+        f"cells are missing in {some}: their certificates are about inputs with the same cells "
+        "missing"
+    )
+
+
+def named(which: np.ndarray, names: Names) -> list[str]:
+    """The names of these features, which are counted if they have no names."""
+    return [names[j] if names else f"feature {j}" for j in np.flatnonzero(which).tolist()]
+
+
+def premise_remark(certificates: np.ndarray, claims: np.ndarray) -> str:
+    """What was tested of the premise, where least was tested; empty without a claim."""
+    if not claims.any():
+        return ""
+    audited = certificates["audited"][claims]
+    worst = (certificates[f"audit_{name}"][claims].max() for name in ("change", "band", "share"))
+    text, some = premise_text(int(audited.min()), *worst), np.count_nonzero(audited == 0)
+    return f"{text}, for {some} of {audited.size} certificates" if 0 < some < audited.size else text
+
+
+def output_remark(sampling: Sampling, questions: Sequence[Question]) -> str:
+    """A text with the outputs that no question is about; empty if there is none."""
+    left = set(range(sampling.outputs))
+    for question in questions:
+        first = max(0, question.output)  # ALL_OUTPUTS begins at 0
+        left -= set(range(first, first + question.outputs_of(sampling.outputs)))
+    if not left:
+        return ""
+    names = f"output{'s' if len(left) > 1 else ''} {listed(sorted(left))}"
+    return f"no question is about {names} of {sampling.outputs}: nothing is certified there"
+
+
+def failure_remark(
+    errors: Mapping[tuple[int, int], str],
+    numbers: np.ndarray,
+    statuses: np.ndarray,
+    scale: ArrayLike | None,
+) -> str:
+    """A text with the number of failed rows and the first reason; empty if no row failed."""
+    failed = int((statuses != Status.OK).any(axis=(1, 2)).sum())
+    if not failed:
+        return ""
+    (row, _), why = min(errors.items(), default=((-1, 0), "the library gave no reason"))
+    place = f", the first in row {numbers[row]}" if row >= 0 else ""
+    own_units = scale is None or bool(np.isin(scale, (0, 1)).all())
+    remedy = UNITS if own_units and TOO_LITTLE in why else ""
+    return f"{failed} of {len(statuses)} rows failed{place}: {why}{remedy}"
+
+
+def abstention_remarks(
+    sampling: Sampling, questions: Sequence[Question], fields: Fields
+) -> list[str]:
+    """A text for each sigma and question at which rows abstained: their number for each reason, and
+    the library's sentence on the most frequent one."""
+    texts = []
+    for k, sigma in enumerate(sampling.sigmas):
+        for q, question in enumerate(questions):
+            rows = _abstained(*fields("status outcome", k, q))
+            if not rows.any():
+                continue
+            level = f" and sigma {sigma:g}" if len(sampling.sigmas) > 1 else ""
+            place = f"at tolerance {tolerance_text(question)}{level}"
+            each = (fields(name, k, q)[0][rows] for name in ("reason", "samples_needed"))
+            why = _reasons(*each)
+            if not fields("radius", k, q)[0].any():
+                why += _small(sampling, question, lambda name: fields(name, k, q)[0])
+            texts.append(f"{rows.sum()} of {len(rows)} rows abstained {place}: {why}")
+    return texts
+
+
+def _abstained(statuses: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
+    """Failed rows have this outcome too."""
+    found: np.ndarray = (statuses == Status.OK) & (outcomes == Outcome.ABSTAINED)
+    return found
+
+
+def _reasons(reasons: np.ndarray, needed: np.ndarray) -> str:
+    """The number of rows with each reason, the sentence on the first, and what would do."""
+    each = sorted(zip(*np.unique(reasons, return_counts=True)), key=lambda pair: -pair[1])
+    text = ", ".join(f"{count} {_name_of(reason)}" for reason, count in each)
+    if each[0][0]:
+        text += f"; {reason_text(each[0][0])}"
+    some = needed[needed > 0]
+    if len(some):
+        text += f"; for {len(some)} of them {some.max()} samples would do if the shares stay"
+    return text
+
+
+def _name_of(reason: int) -> str:
+    name = getattr(enum_value("reason", reason), "name", f"reason {reason}")
+    return name.lower().replace("_", " ") if reason else "without a reason"
+
+
+def _small(
+    sampling: Sampling, question: Question, field: Callable[[str], np.ndarray]
+) -> str:
+    """The end of a remark if the tolerance is below 1 % of the median size of the predictions."""
+    size, typical = (_median_size(field(name)) for name in ("prediction", "tolerance"))
+    an_angle = math.isfinite(sampling.turn(question.output))
+    relative = question.relative_tolerance or question.statistic not in RELATIVE
+    if an_angle or relative or not typical < 0.01 * size:
+        return ""
+    return (
+        f"; this one is below 1 % of the median |prediction|, {size:.4g}: a tolerance like '10%' "
+        "is a part of the prediction"
+    )
+
+
+def _median_size(values: np.ndarray) -> float:
+    """The median absolute value, without NaN; 0 if there is none."""
+    known = values[~np.isnan(values)]
+    np.abs(known, out=known)
+    return float(np.median(known, overwrite_input=True)) if len(known) else 0.0
+
+
+def unbounded_remarks(
+    sampling: Sampling, questions: Sequence[Question], radius: float, fields: Fields
+) -> list[str]:
+    """A text for each sigma and question without finite output bounds, if the radius is above the
+    ceiling."""
+    texts = []
+    for k, sigma in enumerate(sampling.sigmas):
+        for q, question in enumerate(questions):
+            lo, hi, status = fields("output_lo output_hi status", k, q)
+            if np.isfinite(hi - lo).any() or not (status == Status.OK).any():
+                continue
+            ceiling = ceiling_of(sampling, question, k, of_bounds=True)
+            if ceiling <= radius and ceiling < MOST_SIGMAS * sigma:
+                texts.append(
+                    f"no output is bounded at radius {radius:.5g}, above the ceiling {ceiling:.5g} "
+                    f"of sigma {sigma:g} and {sampling.samples} samples: give a smaller radius, a "
+                    "larger sigma or more samples"
+                )
+    return texts
+
+
+def ceiling_remarks(
+    sampling: Sampling, questions: Sequence[Question], radii: np.ndarray
+) -> list[str]:
+    """A text for each question if half of the rows have the longest radius that the largest sigma
+    allows. `radii` has the shape (rows, sigmas, questions)."""
+    largest, texts = int(np.argmax(sampling.sigmas)), []
+    for q, question in enumerate(questions):
+        ceiling = ceiling_of(sampling, question, largest)
+        there = int(np.sum(radii[:, largest, q] >= ceiling * (1 - 1e-9)))
+        if 0 < len(radii) <= 2 * there:
+            which = f" (tolerance {tolerance_text(question)})" if len(questions) > 1 else ""
+            texts.append(
+                f"{there} of {len(radii)} radii are at the ceiling {ceiling:.5g} of sigma "
+                f"{sampling.sigmas[largest]:g} and {sampling.samples} samples{which}: a larger "
+                "sigma may give longer radii"
+            )
+    return texts
+
+
+def ceiling_of(
+    sampling: Sampling, question: Question, level: int, of_bounds: bool = False
+) -> float:
+    """The longest radius at this index of sigma, or the longest one with output bounds. For a
+    median it is the radius of a constant model: no outputs satisfy more of its conditions.
+    Otherwise it is the limit of the search."""
+    sigma = sampling.sigmas[level]
+    limit = MOST_SIGMAS * sigma
+    chosen = question.prediction is not None or question.target is not None
+    if chosen or question.is_vector or question.statistic != Statistic.MEDIAN:
+        return limit
+    low, high = (_of_output(end, sampling, question.output) for end in (sampling.lo, sampling.hi))
+    question = question._of_rows(0)  # all tolerances have the same ceiling
+    kind = None if sampling.kind is None else sampling.kind[[question.output]]
+    one: dict[str, Any] = {"shape": (1,), "outputs": 1, "kind": kind, "lo": low, "hi": high}
+    plan = dataclasses.replace(sampling, seed=1, batch=0, scale=None, **one)
+    asked = dataclasses.replace(question, output=0)
+    value = max(1 if high is None else min(1, high), -math.inf if low is None else low)
+    columns = 2 if kind is not None and kind[0] == Output.ANGLE_PAIR else 1
+    structs = structs_of(divided([asked], 1))
+    found = empty_certificates(1, 1)
+    try:
+        with plan.estimator(lambda x: np.full((len(x), columns), value)) as e:
+            e.begin(np.zeros(1), sigma, 0)
+            first = S.Certificate.from_buffer(found.data)
+            if of_bounds:
+                return _longest_bounded(e, plan.samples, structs, first, limit)
+            e._certify_into(plan.samples, structs, None, first)
+    except Exception:  # such as too little memory: print must not fail
+        return limit
+    radius = float(found["radius"][0, 0])
+    return radius if radius > 0 else limit
+
+
+def _longest_bounded(
+    e: Estimator, samples: int, asked: "C.Array[S.Question]", first: S.Certificate, limit: float
+) -> float:
+    """The longest radius up to the limit with finite output bounds, by bisection."""
+    below, above = 0.0, limit
+    for _ in range(30):
+        middle = (below + above) / 2
+        e._certify_into(samples, asked, middle, first)
+        bounded = math.isfinite(first.output_hi - first.output_lo)
+        below, above = (middle, above) if bounded else (below, middle)
+    return above
+
+
+def _of_output(ends: ArrayLike | None, sampling: Sampling, output: int) -> float | None:
+    """The limit of an output; None without limits."""
+    return None if ends is None else float(np.broadcast_to(ends, sampling.outputs)[output])
+
+
+_VERSION = 2  # 1 had no certreg
+_ARRAYS = ("scale", "kind", "lo", "hi")  # fields of Sampling, None or numbers
+
+
+def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
+    """Writes the file. Raises ValueError for what it cannot keep."""
+    if rows.records:
+        raise ValueError("a file of rows keeps no records: save rows[:], which has none")
+    sampling = rows.sampling if keep_seed else dataclasses.replace(rows.sampling, seed=0)
+    plan = {name: value for name, value in vars(sampling).items() if name not in _ARRAYS}
+    optional = {name: getattr(sampling, name) for name in _ARRAYS} | {"missing": rows.missing}
+    arrays = {name: np.asarray(value) for name, value in optional.items() if value is not None}
+    facts = {
+        "arrays": list(arrays),
+        "sampling": plan,
+        "questions": [dataclasses.asdict(question) for question in rows.questions],
+        "errors": [[row, k, text] for (row, k), text in rows.errors.items()],
+        "alternatives": [
+            [row, k, *vars(found).values()] for (row, k), found in rows.alternatives.items()
+        ],
+        "at_radius": rows.at_radius,
+        "domain": int(rows.domain),
+        "model_id": rows.model_id,
+        "resume": None if rows.resume is None else os.fsdecode(rows.resume),
+        "columns": None if rows.columns is None else list(rows.columns),
+        "made": rows.made,
+        "doubt": rows.doubt,
+        "certreg": rows.certreg,
+        **_facts_of_index(rows.index),
+    }
+    archive = archive_of(
+        version=_VERSION,
+        facts=np.array(json.dumps(facts, default=lambda value: value.tolist())),
+        certificates=np.ascontiguousarray(rows.certificates),
+        done=rows.done,
+        numbers=rows.numbers,
+        **arrays,
+    )
+    replace(path, archive, secret=keep_seed)
+
+
+def read_rows(kind: type[Rows], path: Path) -> Rows:
+    """Reads the file. Raises ValueError if it is of another kind or damaged."""
+    with arrays_in_file(path, "file of rows", _VERSION) as kept:
+        if not {"facts", "certificates", "done", "numbers"} <= set(kept):
+            raise ValueError("it holds something else")
+        facts = json.loads(str(kept["facts"]))
+        if not set(facts.get("arrays", ())) <= set(kept):
+            raise ValueError("it has lost an array")
+        index = _index_of(facts)
+        made = kind(
+            _with_all_fields(kept["certificates"]),
+            kept["done"],
+            {(row, k): str(text) for row, k, text in facts["errors"]},
+            _sampling_of(facts["sampling"], kept),
+            tuple(map(_question_of, facts["questions"])),
+            facts["at_radius"],
+            Domain(facts["domain"]),
+            facts["model_id"],
+            facts["resume"],
+            index=index,
+            numbers=kept["numbers"],
+            columns=facts["columns"],
+            alternatives={
+                (row, k): Found.of_lists(*parts)
+                for row, k, *parts in facts.get("alternatives", [])
+            },
+            missing=kept.get("missing"),
+            made=str(facts.get("made", "")),
+            doubt=str(facts.get("doubt", "")),
+            certreg=str(facts["certreg"]),
+        )
+        _check(made)
+    return made
+
+
+def _with_all_fields(found: np.ndarray) -> np.ndarray:
+    """Certificates of this version, also from those of 0.2.0, which end before `reason`."""
+    first = np.dtype(CERTIFICATE.descr[: CERTIFICATE.descr.index((ADDED[0], "<i4"))])
+    if found.dtype != first:
+        return found
+    made = empty_certificates(*found.shape)
+    for name in (first.names or ())[1:]:
+        made[name] = found[name]
+    return made
+
+
+def _sampling_of(facts: dict[str, Any], kept: Mapping[str, np.ndarray]) -> Sampling:
+    arrays = {name: kept[name] for name in _ARRAYS if name in kept}
+    if any(values.dtype.kind not in "biuf" for values in arrays.values()):
+        raise ValueError("an array of its plan holds no numbers")
+    several = {name: tuple(facts[name]) for name in ("shape", "sigmas", "levels")}
+    return Sampling(**{**facts, **several, **arrays})
+
+
+def _question_of(facts: dict[str, Any]) -> Question:
+    parts: dict[str, Any] = {name: enum_value(name, value) for name, value in facts.items()}
+    if isinstance(facts["target"], dict):
+        parts["target"] = Target(**{"growth": 0.0, **facts["target"]})  # files of 0.2.0 have none
+    if facts["serving"] is not None:
+        parts["serving"] = Serving(**facts["serving"])
+    return Question(**parts)
+
+
+def _check(rows: Rows) -> None:
+    """Raises ValueError unless the parts fit together, and each certificate is possible."""
+    count = len(rows.done)
+    shape = (count, len(rows.sigmas), len(rows.questions))
+    parts = ((rows.certificates, CERTIFICATE, shape), (rows.done, np.dtype(bool), (count,)))
+    if any(array.dtype != dtype or array.shape != wanted for array, dtype, wanted in parts):
+        raise ValueError("its arrays do not fit together")
+    if rows.numbers.dtype.kind != "i" or rows.numbers.shape != (count,):
+        raise ValueError("its rows have no numbers")
+    cells, table = rows.missing, (count, *rows.sampling.shape)
+    if cells is not None and (cells.dtype != bool or cells.shape != table):
+        raise ValueError("its missing cells do not fit")
+    each = [asked.tolerance for asked in rows.questions if isinstance(asked.tolerance, tuple)]
+    if any(len(tolerances) != count for tolerances in each):
+        raise ValueError("its tolerances do not fit")
+    if rows.index is not None and len(rows.index) != count:
+        raise ValueError("its index does not fit")
+    if not np.isin(rows.certificates["struct_size"], (0, S.Certificate().struct_size)).all():
+        raise ValueError("another version wrote its certificates; make it again")
+    check_ranges(rows, rows.done)
+
+
+# ---- the index of a DataFrame
+def _facts_of_index(index: Index) -> dict[str, Any]:
+    """The index as lists for JSON. Raises ValueError if they would make another index."""
+    if index is None:
+        return {"index": None}
+    facts = {"index": [], "index_dtype": str(index.dtype), "index_name": index.name}
+    try:
+        values = index.astype("int64") if index.dtype.kind == "M" else index
+        facts["index"] = values.tolist()
+        again = _index_of(json.loads(json.dumps(facts)))
+        equal = again.equals(index) and again.dtype == index.dtype and again.name == index.name
+    except Exception:  # pandas raises various classes
+        equal = False
+    if not equal:
+        raise ValueError(
+            f"the index of X ({type(index).__name__} of {index.dtype}) cannot be kept: set "
+            "rows.index = None, or give X an index of numbers or texts"
+        )
+    return facts
+
+
+def _index_of(facts: dict[str, Any]) -> Index:
+    if facts["index"] is None:
+        return None
+    pandas = needed("pandas", "the index of these rows")
+    return pandas.Index(facts["index"], dtype=facts["index_dtype"], name=facts["index_name"])
+
+
+BETS = 0.5 ** np.arange(1, 11)[:, None]  # (p_j - alpha) / (1 - alpha) of theory 12.8
+MARGIN = 1e-6  # above the rounding of tails
+
+
+def population(
+    rows: Rows,
+    *,
+    confidence: float = 0.95,
+    radius: float | None = None,
+    question: int = 0,
+    labels: Inputs | None = None,
+    error: float | None = None,
+) -> Table:
+    """Bound from below the share of the population that has a breaking radius of at least r.
+
+    The rows have to be independent draws from the population, and must have chosen nothing: neither
+    sigma, scale, question or model, nor themselves by their radii. That is the caller's promise
+    (theory 12.8). Refused are the domain "calibration", a scale "std" or "iqr" or a denoiser that
+    was made from the rows, selected or unfinished rows, and noise ids that occur twice. Rows that
+    failed or abstained count as radius 0.
+
+    Parameters
+    ----------
+    rows : Rows
+        The result of certify_rows.
+    confidence : float
+        Probability that a bound holds, from 0.5 to less than 1. "population" holds for all radii
+        and sigmas together, and so does "rows".
+    radius : float, optional
+        One radius > 0, fixed before the rows were seen; the bound of the population is then higher.
+        By default all radii of the rows together.
+    question : int
+        Index of the question. If one of several is chosen by its bounds, divide 1 - confidence by
+        their number.
+    labels : array_like or Series, optional
+        True outputs, as for `Rows.label_errors`: count only rows with a prediction near the label.
+    error : float, optional
+        With labels: the largest distance that counts as near; by default the tolerance.
+
+    Returns
+    -------
+    list of dict
+        A dict for each sigma: "sigma"; "radius", as of `Rows.curve`, or the one that was given;
+        "share" of the rows with a certified radius of at least r; "population", a lower bound, not
+        an estimate, of the share of the population with a true radius of at least r; "rows", how
+        many of these rows at least have one.
+
+    Raises
+    ------
+    ValueError, IndexError
+        For rows or arguments for which nothing could be promised.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(200, 1))
+    >>> rows = certreg.certify_rows(lambda x: x[:, 0], X, 0.25, 0.5, seed=1, progress=False)
+    >>> line = certreg.population(rows, radius=0.4)[0]
+    >>> line["share"], round(line["population"], 3), line["rows"]
+    (0.985, 0.96, 195)"""
+    if radius is not None:
+        radius = positive(radius, "radius")
+    confidence = number(confidence, "confidence")
+    if not 0.5 <= confidence < 1:
+        raise ValueError(f"confidence is {confidence:g}; it must be from 0.5 to less than 1")
+    if error is not None and labels is None:
+        raise ValueError("error needs labels")
+    _refuse(rows, question, labels)
+    certificates = rows.certificates[:, :, question]
+    near = np.ones(certificates.shape, bool)
+    if labels is not None:
+        most = certificates["tolerance"] if error is None else not_negative(error, "error")
+        near = rows._errors_of(question, labels) <= most
+    gamma = (1 - confidence) / len(rows.sigmas)
+    return [
+        {"sigma": sigma, **_bounds(certificates[:, k], near[:, k], gamma, radius)}
+        for k, sigma in enumerate(rows.sigmas)
+    ]
+
+
+def _refuse(rows: Rows, question: int, labels: Inputs | None) -> None:
+    """Raises ValueError or IndexError for rows that prove nothing about a population."""
+    rows._check_radii()
+    if not len(rows):
+        raise ValueError("there are no rows")
+    rows.certificate(0, question)  # raises IndexError
+    asked, numbers = rows.questions[question], np.sort(rows.numbers)
+    if rows.domain == Domain.CALIBRATION:
+        raise ValueError(
+            "rows of the domain 'calibration' choose sigma or scale, so their radii are too long "
+            "for a population: certify other rows"
+        )
+    if rows.made:
+        raise ValueError(
+            f"{rows.made} came from these rows, so their radii may be longer than those of the "
+            "population: take it from elsewhere (feature_scale of other inputs, values by name)"
+        )
+    loose = {Method.PAPER, Method.ASYMPTOTIC, Method.BASELINE}
+    if asked.method in loose or asked.center == Center.SAMPLE_MEDIAN:
+        raise ValueError(
+            "certificates by the methods 'paper', 'asymptotic' and 'baseline', and about the "
+            "center 'sample_median', have no bound of this kind: ask with the method 'finite'"
+        )
+    if labels is not None and asked.center != Center.PREDICTION:
+        raise ValueError(
+            "with labels the center must be 'prediction', which the pilot fixes: the estimate of "
+            "the true mean comes from the samples that make the radius"
+        )
+    if not rows.done.all():
+        raise ValueError(
+            f"{int((~rows.done).sum())} of {len(rows)} rows are not finished, and every row "
+            "counts: call certify_rows again with the same `resume`"
+        )
+    if (np.diff(numbers) != 1).any():
+        raise ValueError(
+            "the rows are a selection, and every row counts: give all rows, or a slice like "
+            "rows[:500] that does not depend on the results"
+        )
+    ids = rows["noise_id"][:, 0, question][rows["status"][:, 0, question] == 0]
+    found, count = np.unique(ids, return_counts=True)
+    if (count > 1).any():
+        raise ValueError(
+            f"several rows have the noise ids {listed(found[count > 1].tolist())}, so their "
+            "certificates fail together: give each part of a table its own noise_id"
+        )
+
+
+def _bounds(answers: np.ndarray, near: np.ndarray, gamma: float, radius: float | None) -> Line:
+    """The bounds at one sigma, at all radii or at one."""
+    radii, total, most = answers["radius"], len(answers), int(near.sum())
+    proved = np.sort(radii[near & (radii > 0)])
+    alpha = float(np.max(answers["alpha"], where=answers["status"] == 0, initial=0.0))
+    at = np.unique(np.append(radii[radii > 0], 0)) if radius is None else np.array([radius])
+    counts = len(proved) - np.searchsorted(proved, at)
+    if radius is None:
+        least = counts / total - math.sqrt(-math.log(gamma) / (2 * total))
+    else:
+        least = np.array([binomial_lower(int(counts[0]), total, gamma)])
+    line: Line = {
+        "radius": at,
+        "share": counts / total,
+        "population": np.maximum((least - alpha) / (1 - alpha) - 1e-12, 0.0),
+        "rows": most - most_wrong(most - counts, most, alpha, gamma),
+    }
+    return line if radius is None else {name: values[0].item() for name, values in line.items()}
+
+
+# ---- theory 12.8
+def binomial_tail(count: int, trials: int, p: float) -> float:
+    """P(Bin(trials, p) >= count), rounded up; 1 if the count is at most the mean."""
+    if count <= trials * p:
+        return 1.0
+    if p <= 0:
+        return 0.0
+    gammas = math.lgamma(trials + 1) - math.lgamma(count + 1) - math.lgamma(trials - count + 1)
+    first = gammas + count * math.log(p) + (trials - count) * math.log1p(-p)
+    j = np.arange(count, trials)
+    rest = float(np.cumprod((trials - j) / (j + 1) * (p / (1 - p))).sum())
+    return math.exp(min(first, 0.0)) * (1 + rest) * (1 + MARGIN)
+
+
+def binomial_lower(count: int, trials: int, gamma: float) -> float:
+    """The lower bound of Clopper and Pearson at level gamma <= 1/2."""
+    low, high = 0.0, count / trials
+    for _ in range(60):
+        middle = (low + high) / 2
+        if binomial_tail(count, trials, middle) <= gamma:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def most_wrong(refused: np.ndarray, rows: int, alpha: float, gamma: float) -> np.ndarray:
+    """The most rows with a true radius below r, for all r together, with the numbers of rows that
+    are not certified there."""
+    if not alpha:  # no certificate
+        return np.asarray(refused)
+    p: np.ndarray = alpha + (1 - alpha) * BETS
+    win, lose = np.log(p / alpha), np.log((1 - p) / (1 - alpha))
+    most = math.log(len(BETS)) - math.log(gamma) + MARGIN
+    low, high = refused, np.full_like(refused, rows)  # a bisection: the wealth grows with n
+    while (low < high).any():
+        n = (low + high + 1) // 2
+        fine = np.logaddexp.reduce((n - refused) * win + refused * lose, axis=0) < most
+        low, high = np.where(fine, n, low), np.where(fine, high, n - 1)
+    return low
+
+
+@dataclasses.dataclass
+class Rows(HtmlTable):
+    """The certificates of many inputs.
+
+    ``rows["radius"]`` is short for ``rows.certificates["radius"]``. ``rows[10:20]``,
+    ``rows[rows.radius > 0.1]`` and ``rows[[4, 2]]`` are Rows of some inputs.
+
+    Attributes
+    ----------
+    certificates : ndarray
+        Structured array of shape (rows, sigmas, questions), with the fields of Certificate.
+    done : ndarray
+        True for finished rows, (rows,); unfinished rows claim nothing.
+    errors : dict
+        A text for each failure, by (row, index of sigma).
+    sampling : Sampling
+        The arguments that determine the samples: sigmas, samples, seed and so on.
+    questions : tuple of Question
+        The questions in their order.
+    at_radius : float or None
+        The radius of output bounds; None if radii were computed.
+    domain, model_id, resume
+        As they were given.
+    records : list
+        With keep_records and without a resume file: a record for each finished row and sigma, and
+        for each alternative (`number`, 0 for the row itself, `depth` and `path`);
+        ``outputs(n)`` of a record has the outputs of all samples for a model with n outputs.
+    index, columns
+        Index and columns of the DataFrame of the inputs, columns as texts; None for an array.
+    numbers : ndarray
+        The index in X of each row, (rows,).
+    missing : ndarray or None
+        True for each missing cell in a feature that gets noise, (rows, features); None if there is
+        none. A certificate is about inputs with the same cells missing.
+    made : str
+        What was computed from some of these rows: "the scale", by "std" or "iqr", "the denoiser",
+        "the set of alternatives", by "any", or nothing.
+    doubt : str
+        The text of the ModelWarning of this call; empty without one.
+    alternatives : dict
+        For rows with alternatives, by (row, index of sigma): `count` of alternatives, `calls`, the
+        `limiting` alternative for each question, `proved`, with a target the number before the
+        first one that failed, their `names`, and for each question their `estimates`, without a
+        guarantee. Experimental.
+    certreg : str
+        Version of the library that made the certificates, also in rows of a file.
+
+    Examples
+    --------
+    >>> model = lambda x: x[:, 0]
+    >>> rows = certreg.certify_rows(model, [[1.0], [2.0]], 0.25, 0.5, seed=1, progress=False)
+    >>> rows.certificate(0).certified, len(rows[rows.radius > 9])
+    (True, 0)"""
+
+    certificates: np.ndarray
+    done: np.ndarray
+    errors: dict[tuple[int, int], str]
+    sampling: Sampling
+    questions: tuple[Question, ...]
+    at_radius: float | None = None
+    domain: Domain = Domain.CERTIFY
+    model_id: str = ""
+    resume: str | None = None
+    records: list[Record] = dataclasses.field(default_factory=list)
+    index: Index = None
+    numbers: np.ndarray = cast(np.ndarray, None)
+    columns: Names = None
+    missing: np.ndarray | None = None
+    made: str = ""
+    alternatives: dict[tuple[int, int], Found] = dataclasses.field(default_factory=dict)
+    doubt: str = ""
+    certreg: str = dataclasses.field(default_factory=lambda: version_text(version()))
+
+    def __post_init__(self) -> None:
+        if cast(np.ndarray | None, self.numbers) is None:
+            self.numbers = np.arange(len(self))
+
+    @property
+    def sigmas(self) -> tuple[float, ...]:
+        """The noise levels."""
+        return self.sampling.sigmas
+
+    @property
+    def samples(self) -> int:
+        """The number of samples of each row at each sigma, pilot included."""
+        return self.sampling.samples
+
+    @property
+    def scale(self) -> ArrayLike:
+        """The noise of each feature in units of sigma, as certify_rows takes it."""
+        scale = self.sampling.scale
+        return np.ones(self.sampling.shape) if scale is None else scale
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the noise; None in rows of a file without it. Keep it secret: it determines
+        the noise."""
+        return self.sampling.seed or None
+
+    @property
+    def radius(self) -> np.ndarray:
+        """The radius of each row, (rows,), if there is one sigma and one question; otherwise
+        rows["radius"], (rows, sigmas, questions). It is 0 if nothing is certified."""
+        return self._alone("radius")
+
+    @property
+    def prediction(self) -> np.ndarray:
+        """The prediction of each row, in the shape of `radius`. It is NaN for rows that failed, and
+        for vectors."""
+        return self._alone("prediction")
+
+    def _alone(self, field: str) -> np.ndarray:
+        values: np.ndarray = self[field]
+        return values[:, 0, 0] if values.shape[1:] == (1, 1) else values
+
+    def __len__(self) -> int:
+        return len(self.certificates)
+
+    def __iter__(self) -> Iterator[Certificate]:
+        """The certificates of the rows, if there is one sigma and one question."""
+        if self.certificates.shape[1:] != (1, 1):
+            raise ValueError(
+                f"each row has {math.prod(self.certificates.shape[1:])} certificates: use "
+                "certificate(row, question, sigma), or the lines of to_dicts()"
+            )
+        return map(self.certificate, range(len(self)))
+
+    def __getitem__(self, field: Any) -> Any:
+        if isinstance(field, (slice, list)) or np.ndim(field):
+            return self._some(np.arange(len(self))[field])
+        if field not in (CERTIFICATE.names or ()):
+            raise KeyError(
+                f"there is no field {field!r}; give one of {', '.join(FIELDS)} "
+                "(certificate(row) returns one certificate)"
+            )
+        values: np.ndarray = self.certificates[field]
+        return values
+
+    def _some(self, which: np.ndarray) -> "Rows":
+        """The rows at these places, without records, since `sampling` is about all rows."""
+        places = [(i, row, k) for i, row in enumerate(which) for k in range(len(self.sigmas))]
+        errors = {(i, k): self.errors[row, k] for i, row, k in places if (row, k) in self.errors}
+        sets = self.alternatives
+        found = {(i, k): sets[row, k] for i, row, k in places if (row, k) in sets}
+        index = None if self.index is None else self.index.take(which)
+        more = {name: getattr(self, name)[which] for name in ("certificates", "done", "numbers")}
+        more["missing"] = None if self.missing is None else self.missing[which]
+        more["questions"] = tuple(question._of_rows(which) for question in self.questions)
+        return dataclasses.replace(
+            self, errors=errors, alternatives=found, index=index, records=[], resume=None, **more
+        )
+
+    def certificate(self, row: int, question: int = 0, sigma: int = 0) -> Certificate:
+        """Return the certificate of a row.
+
+        Parameters
+        ----------
+        row, question, sigma : int
+            Indices.
+
+        Raises
+        ------
+        IndexError
+            If there is none."""
+        at = (("row", row), ("sigma", sigma), ("question", question))
+        for (name, index), count in zip(at, self.certificates.shape):
+            _check_index(name, index, count)
+        one = self.certificates[row, sigma, question]
+        return Certificate._of(S.Certificate.from_buffer_copy(one.tobytes()))
+
+    def to_dicts(self) -> Table:
+        """Return the certificates as dicts.
+
+        Returns
+        -------
+        list of dict
+            A dict for each finished row, sigma and question: "row", "sigma", "question" (an index),
+            the fields of the certificate without digests, with members of enumerations as names in
+            lower case, and "error", which is empty if nothing failed. If some features get no
+            noise, "exact" has their names. If cells are missing, "missing" has their names."""
+        left_out = ("sigma", "question_digest", "input_digest")
+        names = [name for name in FIELDS if name not in left_out]
+        exact = exact_features(self.sampling, self.columns)
+        list_ = []
+        for row in np.flatnonzero(self.done).tolist():
+            number = int(self.numbers[row])
+            for k, answers in enumerate(self.certificates[row][names].tolist()):
+                for q, values in enumerate(answers):
+                    line: Line = {"row": number, "sigma": self.sigmas[k], "question": q}
+                    line.update((n, _word(n, value)) for n, value in zip(names, values))
+                    line["error"] = self.errors.get((row, k), "")
+                    line.update({"exact": exact} if exact else {})
+                    if self.alternatives:  # a failed row has none
+                        found = self.alternatives.get((row, k))
+                        line["alternatives"] = found.count if found else 0
+                        line["limiting_alternative"] = found.limiting[q] if found else ""
+                    if self.missing is not None:
+                        line["missing"] = ", ".join(named(self.missing[row], self.columns))
+                    line.update({name: line.pop(name) for name in ADDED})
+                    if self.alternatives:
+                        line["limiting_estimate"] = found.estimate(q) if found else math.nan
+                    list_.append(line)
+        return list_
+
+    def to_frame(self) -> Frame:
+        """Return the certificates as a DataFrame.
+
+        Returns
+        -------
+        DataFrame
+            The columns are the keys of `to_dicts`, and the index is the one of the inputs if they
+            were a DataFrame.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing."""
+        frame = needed("pandas", "to_frame").DataFrame(self.to_dicts())
+        if self.index is not None:
+            each = np.prod(self.certificates.shape[1:], dtype=int)
+            frame.index = self.index.take(np.repeat(np.flatnonzero(self.done), each))
+        return frame
+
+    def save(self, path: Path, keep_seed: bool = False) -> None:
+        """Write the rows to an .npz file, which keeps everything but records and the seed.
+
+        Other versions of the package may refuse the file; for archives use `to_frame`.
+
+        Parameters
+        ----------
+        path : str or path
+            Path of the file.
+        keep_seed : bool
+            Keep the seed too. The file is then for its owner alone: whoever knows the seed can make
+            certificates false.
+
+        Raises
+        ------
+        ValueError
+            If there are records, or an index such as a MultiIndex, which the file cannot keep."""
+        save_rows(self, path_of(path), keep_seed)
+
+    @classmethod
+    def load(cls, path: Path) -> "Rows":
+        """Read the rows of a file. Checks find damage, not forgery.
+
+        Parameters
+        ----------
+        path : str or path
+            A file of `save`.
+
+        Returns
+        -------
+        Rows
+            The rows; `seed` is None if the file does not have it.
+
+        Raises
+        ------
+        ValueError
+            If the file is of another kind or damaged.
+
+        Examples
+        --------
+        >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0], [2.0]], 0.25, 0.5, seed=1)
+        >>> rows.save("two.npz")
+        >>> str(certreg.Rows.load("two.npz")) == str(rows)
+        True"""
+        return read_rows(cls, path)
+
+    def _table(self) -> Table:
+        return self.summary()
+
+    def summary(self) -> Table:
+        """Summarize finished rows.
+
+        Returns
+        -------
+        list of dict
+            A dict for each sigma and question: the numbers of rows that were certified, abstained
+            or failed, and the mean and median radius, with radius 0 for rows that abstained or
+            failed. For output bounds the numbers of rows with two finite bounds and of failed rows,
+            and the median width between finite bounds; infinite if no row has them."""
+        one = self._summary_of_radii if self.at_radius is None else self._summary_of_bounds
+        return [one(k, q) for k in range(len(self.sigmas)) for q in range(len(self.questions))]
+
+    def _summary_of_bounds(self, k: int, q: int) -> Line:
+        lo, hi, status = self._fields("output_lo output_hi status", k, q)
+        widths = hi - lo
+        finite = widths[np.isfinite(widths)]
+        return {
+            "sigma": self.sigmas[k],
+            "question": q,
+            "statistic": _word("statistic", self.questions[q].statistic),
+            "radius": self.at_radius,
+            "rows": len(status),
+            "bounded": len(finite),
+            "failed": int(np.sum(status != 0)),
+            "median_width": float(np.median(finite)) if len(finite) else math.inf,
+        }
+
+    def _summary_of_radii(self, k: int, q: int) -> Line:
+        asked = self.questions[q]
+        radii, status, outcomes = self._fields("radius status outcome", k, q)
+        failed = status != 0
+        abstained = ~failed & (outcomes == Outcome.ABSTAINED)
+        return {
+            "sigma": self.sigmas[k],
+            "question": q,
+            "tolerance": stated_tolerance(asked),
+            "statistic": _word("statistic", asked.statistic),
+            "rows": len(radii),
+            "certified": int(np.sum(radii > 0)),
+            "mean_radius": float(np.mean(radii)) if len(radii) else 0.0,
+            "median_radius": float(np.median(radii)) if len(radii) else 0.0,
+            "abstained": int(np.sum(abstained)),
+            "failed": int(np.sum(failed)),
+        }
+
+    def _fields(self, names: str, k: int, q: int) -> list[np.ndarray]:
+        """Fields of the finished rows. Whole certificates would be copied."""
+        return [self.certificates[name][self.done, k, q] for name in names.split()]
+
+    def remarks(self) -> list[str]:
+        """Return what `print` adds to the summary.
+
+        Returns
+        -------
+        list of str
+            A text about outputs without a question; the text of a ModelWarning; what was tested of
+            the premise; a text about features without noise; a text about missing cells; for each
+            question a text if at least half of the radii at the largest sigma are as long as it
+            allows; for each sigma and question the reasons of rows that abstained, or a text if no
+            output is bounded because sigma and samples allow no such radius; and a text about
+            failed rows, with the first reason. Features without names are counted from 0."""
+        statuses = self.certificates["status"][self.done]
+        failed = failure_remark(self.errors, self.numbers, statuses, self.sampling.scale)
+        others = output_remark(self.sampling, self.questions)
+        texts = [others, *self._remarks(), *self._abstentions(), failed]
+        return [text for text in texts if text]
+
+    def _remarks(self) -> list[str]:
+        """The remarks without failures."""
+        noise = noise_remark(self.sampling, self.columns, bool(self.alternatives))
+        cells = self.missing
+        lacks = "" if cells is None else missing_remark(cells[self.done], self.columns)
+        claims = claims_of(self.certificates, self.at_radius is not None)
+        premise = premise_remark(self.certificates, claims & self.done[:, None, None])
+        found = [text for text in (self.doubt, premise, noise, lacks) if text]
+        plan = self.sampling, self.questions
+        if self.at_radius is not None:
+            return found + unbounded_remarks(*plan, self.at_radius, self._fields)
+        return found + ceiling_remarks(*plan, self.certificates["radius"][self.done])
+
+    def _abstentions(self) -> list[str]:
+        """The remarks on rows that abstained, for radii."""
+        if self.at_radius is not None:
+            return []
+        return abstention_remarks(self.sampling, self.questions, self._fields)
+
+    def __str__(self) -> str:
+        return printable("\n".join([aligned(self.summary()), *self.remarks()]))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        texts = "".join(f"<p>{html.escape(text)}</p>" for text in self.remarks())
+        return f"{super()._repr_html_()}{texts}"
+
+    def label_errors(self, labels: Inputs) -> np.ndarray:
+        """Compute the distance of each prediction from the label of its row.
+
+        Parameters
+        ----------
+        labels : array_like or Series
+            The true outputs, (rows,), in the order of the rows. If the inputs were a DataFrame, a
+            Series must have its index.
+
+        Returns
+        -------
+        ndarray
+            The distances, (rows, sigmas, questions), along the circle for angles; NaN without a
+            prediction, as in failed rows.
+
+        Raises
+        ------
+        ValueError
+            For a wrong shape, and for a question about several outputs, which has no single
+            prediction."""
+        each = [self._errors_of(q, labels) for q in range(len(self.questions))]
+        return np.stack(each, axis=2)
+
+    def _errors_of(self, q: int, labels: Inputs) -> np.ndarray:
+        """label_errors of one question, (rows, sigmas)."""
+        output = self.questions[q].output
+        if self.questions[q].is_vector:
+            raise ValueError(
+                f"question {q} has no single prediction, so labels cannot be compared with it"
+            )
+        truth = labels_of(labels, len(self), self.index)
+        turn = self.sampling.turn(output)
+        away = np.abs(self["prediction"][:, :, q] - truth[:, None])
+        errors: np.ndarray = np.minimum(away % turn, -away % turn)
+        return errors
+
+    def _check_radii(self) -> None:
+        if self.at_radius is not None:
+            raise ValueError(
+                "these rows are output bounds, which have no radii: rows['output_lo'] and "
+                "rows['output_hi'] have them, and plot_reach draws the bounds of one input"
+            )
+
+    def useful_radii(self, labels: Inputs) -> np.ndarray:
+        """Compute radii that count only predictions near the label.
+
+        Parameters
+        ----------
+        labels : array_like or Series
+            As for `label_errors`.
+
+        Returns
+        -------
+        ndarray
+            The radius if the prediction is within the tolerance of the label, else 0, (rows,
+            sigmas, questions).
+
+        Raises
+        ------
+        ValueError
+            As for `label_errors`, and for output bounds."""
+        self._check_radii()
+        return np.where(self.label_errors(labels) <= self["tolerance"], self["radius"], 0.0)
+
+    def choose_sigma(
+        self, question: int = 0, *, labels: Inputs | None = None, slack: float = 0.1
+    ) -> SigmaChoice:
+        """Choose the sigma with the greatest mean radius.
+
+        Deploy it on inputs that are not among these rows, and calibrate intervals with other points
+        (theory 12.6). At a large sigma the model may no longer depend on the input; radii are then
+        long but useless. Labels exclude such a sigma.
+
+        Parameters
+        ----------
+        question : int
+            Index of the question.
+        labels : array_like or Series, optional
+            True outputs: the choice is among sigmas with a mean error near the least.
+        slack : float
+            Such a mean error is at most this many tolerances above the least; a percentage counts
+            as a part of the labels' mean size.
+
+        Returns
+        -------
+        SigmaChoice
+            A tuple (level, means, left_out): the index of the sigma, the mean radius of each sigma,
+            and the number of rows that failed at some sigma. They are left out at every sigma, so
+            that all sigmas are compared on the same rows.
+
+        Raises
+        ------
+        ValueError
+            As for `useful_radii`, and if no row is left.
+        TypeError, IndexError
+            If there is no such question."""
+        self._check_radii()
+        if not isinstance(question, (int, np.integer)):
+            raise TypeError("question must be an index; give labels as labels=...")
+        _check_index("question", question, len(self.questions))
+        slack = not_negative(slack, "slack")
+        whole = self.done & (self["status"][:, :, question] == 0).all(axis=1)
+        left_out = int(self.done.sum() - whole.sum())
+        if not whole.any():
+            raise ValueError(f"each of the {left_out} rows failed at some sigma")
+        some = np.ascontiguousarray(self.certificates[whole][:, :, question])
+        structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
+        chosen = chosen_sigma(structs, *some.shape)._replace(left_out=left_out)
+        if labels is None:
+            return chosen
+        each = self._errors_of(int(question), labels)[whole]
+        errors = np.nanmean(each, axis=0)
+        if not (each <= self["tolerance"][whole, :, question]).any():
+            warnings.warn(
+                f"no prediction is within its tolerance of its label (least mean error "
+                f"{np.nanmin(errors):.4g}): have labels the unit of the outputs?",
+                stacklevel=2,
+            )
+        truth = labels_of(labels, len(self), self.index)[whole]
+        slack *= typical_tolerance(self.questions[question], truth)
+        accurate = errors <= np.nanmin(errors) + slack
+        return chosen._replace(level=int(np.argmax(np.where(accurate, chosen.means, -1.0))))
+
+    def curve(
+        self,
+        question: int = 0,
+        *,
+        labels: Inputs | None = None,
+        confidence: float | None = None,
+    ) -> Table:
+        """Compute the share of rows that are certified at each radius, as `plot` draws it.
+
+        Parameters
+        ----------
+        question : int
+            Index of the question.
+        labels : array_like or Series, optional
+            True outputs, as for `label_errors`.
+        confidence : float, optional
+            Add "population" and "rows", the bounds of certreg.population, which with labels count
+            only predictions within the tolerance of the label.
+
+        Returns
+        -------
+        list of dict
+            A dict for each sigma: "sigma", and arrays with a value for each "radius", which are 0
+            and the radii of the rows in ascending order. "share" is the share of finished rows with
+            at least this radius. With labels, "accuracy" is the share of those that also have a
+            prediction within the tolerance of the label, and "error" the mean error of rows with at
+            least this radius; NaN if there is none. Between two radii the values are those at the
+            larger one; above the last one no row is certified.
+
+        Raises
+        ------
+        ValueError
+            As for `useful_radii`, and with `confidence` as for certreg.population.
+        IndexError
+            If there is no such question.
+
+        Examples
+        --------
+        >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0], [2.0]], 0.25, 0.5, seed=1)
+        >>> rows.curve(labels=[1.0, 9.0])[0]["accuracy"].tolist()
+        [0.5, 0.5, 0.5]"""
+        self._check_radii()
+        _check_index("question", question, len(self.questions))
+        errors: Any = [None] * len(self.sigmas)
+        if labels is not None:
+            errors = self._errors_of(question, labels)[self.done].T
+        each = [self._fields("radius tolerance", k, question) for k in range(len(self.sigmas))]
+        lines: Table = [
+            {"sigma": self.sigmas[k], **curve_of(radii, errors[k], tolerances)}
+            for k, (radii, tolerances) in enumerate(each)
+        ]
+        if confidence is not None:
+            for line, bounds in zip(lines, self._band(question, labels, confidence)):
+                line.update((name, bounds[name]) for name in ("population", "rows"))
+        return lines
+
+    def _band(self, question: int, labels: Inputs | None, confidence: float) -> Table:
+        return population(self, confidence=confidence, question=question, labels=labels)
+
+    def plot(
+        self,
+        correct: Inputs | None = None,
+        *,
+        labels: Inputs | None = None,
+        error: bool = False,
+        confidence: float | None = None,
+        **more: Any,
+    ) -> Axes:
+        """Plot the share of rows that are certified at each radius.
+
+        There is a curve for each sigma and question.
+
+        Parameters
+        ----------
+        correct : array_like, optional
+            True for correct predictions, (rows, sigmas, questions), such as
+            ``rows.label_errors(y) < 5``: plot the certified accuracy. Lengths of 1 at the end of
+            the shape may be left out.
+        labels : array_like or Series, optional
+            True outputs: plot the certified accuracy, with predictions within the tolerance of the
+            label as correct.
+        error : bool
+            With labels: plot the mean error of the rows with at least each radius.
+        confidence : float, optional
+            Also draw the lower band for the population, of certreg.population: "at least, 95 %" in
+            the legend.
+        **more
+            Other arguments of plot_radii, such as `path`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        ValueError
+            For a wrong shape, for output bounds (plot_reach draws them), for `error` without
+            labels, and as for certreg.population."""
+        self._check_radii()
+        if error and labels is None or labels is not None and correct is not None:
+            raise ValueError("error needs labels, and labels take the place of correct")
+        if confidence is not None and (error or correct is not None):
+            raise ValueError("confidence is for shares of rows: give labels, or neither")
+        curves = {
+            f"sigma {sigma:g}{name}": (k, q)
+            for k, sigma in enumerate(self.sigmas)
+            for q, name in enumerate(self._names())
+        }
+        if confidence is not None:
+            found = [self._band(q, labels, confidence) for q in range(len(self.questions))]
+            more["bands"] = {
+                name: (found[q][k]["radius"], found[q][k]["population"], confidence)
+                for name, (k, q) in curves.items()
+            }
+        radii = {
+            name: self.certificates["radius"][self.done, k, q] for name, (k, q) in curves.items()
+        }
+        if labels is not None:
+            errors = self.label_errors(labels)
+            if error:
+                pairs = {n: (radii[n], errors[self.done, k, q]) for n, (k, q) in curves.items()}
+                return plot_error(pairs, **more)
+            correct = errors <= self.certificates["tolerance"]
+        if correct is None:
+            return plot_radii(radii, **more)
+        shape = self["radius"].shape
+        right = np.asarray(in_order(correct, self.index, "correct"), bool)
+        if right.shape + (1,) * (3 - right.ndim) != shape:
+            raise ValueError(
+                f"correct has shape {right.shape}; it must be {shape}, with True for each row, "
+                "sigma and question with a correct prediction (a file is path=)"
+            )
+        right = right.reshape(shape)[self.done]
+        accurate = {name: (radii[name], right[:, k, q]) for name, (k, q) in curves.items()}
+        return plot_accuracy(accurate, **more)
+
+    def _names(self) -> list[str]:
+        """Names of the questions for a legend, with numbers if names would be equal."""
+        asked, names = self.questions, [""] * len(self.questions)
+        tolerances = [tolerance_text(one) for one in asked]
+        if len(set(tolerances)) > 1:
+            names = [f", tolerance {text}" for text in tolerances]
+        if len({one.statistic for one in asked}) > 1:
+            names = [f"{n}, {_word('statistic', q.statistic)}" for n, q in zip(names, asked)]
+        return [f"{n}, question {q}" if names.count(n) > 1 else n for q, n in enumerate(names)]
+
+
+def labels_of(labels: Inputs, count: int, index: Index = None) -> np.ndarray:
+    """The true outputs of `count` rows, with this index if they were a DataFrame. Raises TypeError
+    or ValueError for a wrong type or shape."""
+    truth = numbers(in_order(labels, index, "labels"), np.float64, "labels")
+    if truth.shape != (count,):
+        raise ValueError(
+            f"labels has shape {truth.shape}; it must be ({count},), the true output of each row"
+        )
+    check_finite(truth, truth, "labels")
+    return truth
+
+
+def mean_error(errors: np.ndarray) -> float:
+    """The mean of label errors, without rows that have no prediction; NaN if there is none."""
+    known = errors[~np.isnan(errors)]
+    return float(known.mean()) if known.size else math.nan
+
+
+def _check_index(name: str, index: object, count: int) -> None:
+    if not isinstance(index, (int, np.integer)) or not -count <= index < count:
+        raise IndexError(f"{name} is {index!r}; it must be an index from 0 to {count - 1}")
+
+
+def _word(field: str, value: Any) -> float | str:
+    value = enum_value(field, value)
+    if field == "constraints":
+        return int(value)
+    return value.name.lower() if isinstance(value, enum.Enum) else value
