@@ -13,11 +13,11 @@ unused one.
 The package contains the library. Set CERTREG_LIB to the path of another one to use that. Examples
 of functions and classes use this package as certreg, and numpy as np.
 
-Layers of the modules; each imports from its own layer and from layers above::
+Layers of the modules; each module imports only from modules that come before it here::
 
     library      arguments constants structs display causes library files arrays
     models       onnx_file frames models denoise inputs parametric
-    one input    questions results plots alternatives attacks queue estimator solver intervals check
+    one input    questions results solver plots alternatives attacks queue estimator intervals check
     many inputs  table workers store rows
     choices      units tuning training regressor
     command      cli"""
@@ -79,8 +79,9 @@ if _TYPE_CHECKING:
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
     from .rows import Options, certify_rows
     from .table import Rows, population
-    from .training import Comparison, TrainedDenoiser, compare_denoised, join_denoiser
-    from .training import train_denoiser
+    from .training import (
+        Comparison, TrainedDenoiser, compare_denoised, join_denoiser, train_denoiser,
+    )
     from .tuning import Trial, TunedScale, tune_scale
     from .units import RadiusComparison, compare_radius, within
 else:

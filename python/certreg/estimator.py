@@ -31,12 +31,13 @@ from .inputs import WHOLE, CategoricalFeatures, MissingCells, categorical_featur
 from .library import Callbacks, CertregError, Handle, ModelWarning, exported, lib, with_column_names
 from .models import device_model
 from .questions import Asked, Question, question_of, structs_of
-from .queue import MOST_ROW, Input, Queue, pilot_for
+from .queue import MOST_ROW, Input, Queue
 from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 
 Answers: TypeAlias = Any  # a Certificate for one question, or a list for several
 Values: TypeAlias = Any  # a float, or an array if the question is about a vector
 FlatInput = tuple[np.ndarray, FrameLayout | None]
+TARGET_PILOT = 30  # samples before the looks at a target (docs/benchmarks.md)
 
 
 class Evaluator(Handle):
@@ -1043,3 +1044,12 @@ class Estimator(Evaluator):
         """Stop the running or next call after its batch. Any thread may call it."""
         with self._alive:
             lib.certreg_estimator_cancel(self._open())
+
+
+def pilot_for(samples: int, stops: bool) -> int:
+    """The pilot before the looks at a target, or that the library chooses for so many samples."""
+    if stops:
+        return min(TARGET_PILOT, samples // 4)
+    with Estimator(None, 1, samples) as estimator:
+        estimator.begin([0.0], 1.0)
+        return estimator.info().pilot

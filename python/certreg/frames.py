@@ -53,7 +53,7 @@ def takes_by_position(model: object) -> bool:
     """Returns True if a model without names ignores the names of a DataFrame. Functions and
     formulas may use them."""
     owner = owner_of(model)
-    ours = type(owner).__module__ in ("certreg.models", "certreg.models")
+    ours = type(owner).__module__ == "certreg.models"
     return ours or hasattr(owner, "predict") and not _has_formula(owner)
 
 

@@ -96,7 +96,7 @@ _OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], dict[int, str]]], ...] = (
     ("lightgbm", "LGBMModel", lambda model: _of_lightgbm(model.booster_)),
     ("xgboost", "Booster", _of_xgboost),
     ("xgboost", "XGBModel", lambda model: _of_xgboost(model.get_booster())),
-    ("certreg._onnx", "SessionModel", lambda model: model.exact),
+    ("certreg.models", "SessionModel", lambda model: model.exact),
 )
 _ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")  # of categories
 _IN_PLACE = (  # steps that pass on feature j as feature j

@@ -18,7 +18,6 @@ from .inputs import WHOLE, MissingCells
 from .library import CertregError, Handle, lib, of_model
 
 FIRST_ID = 1 << 63  # of noise of alternatives; rows have smaller noise ids
-TARGET_PILOT = 30  # samples before the looks at a target (docs/benchmarks.md)
 NUMBER_BITS = 20  # of the nodes of a row
 MOST_ROW = 1 << 43  # noise ids of rows with alternatives are below
 MOST_OPEN, MOST_BYTES = 1 << 10, 1 << 26  # records that are open, and their memory
@@ -341,14 +340,3 @@ def check_alternatives(e: Any, questions: "C.Array[S.Question]", samples: int) -
     cells = [Cell(name, np.zeros(e.inputs, np.float32)) for name in ("no change", "moved")]
     with Queue(e, len(questions), samples, 1, 1, 1) as queue, e._callbacks.holding_interrupts():
         queue.add(Input(0, cells, 1.0, 0, 0, samples, questions))
-
-
-def pilot_for(samples: int, stops: bool) -> int:
-    """The pilot before the looks at a target, or that the library chooses for so many samples."""
-    from .estimator import Estimator  # which imports this module
-
-    if stops:
-        return min(TARGET_PILOT, samples // 4)
-    with Estimator(None, 1, samples) as estimator:
-        estimator.begin([0.0], 1.0)
-        return estimator.info().pilot

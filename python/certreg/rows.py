@@ -23,13 +23,13 @@ from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraint
 from .constants import no_member
 from .denoise import check_use, check_whole, remark_on_examples
 from .display import Reporter
-from .estimator import Kinds, kinds_of
+from .estimator import Kinds, kinds_of, pilot_for
 from .frames import Columns, index_of
 from .inputs import check_categorical, is_default, missing_with_noise, split_by_rule
 from .library import CertregError, ModelWarning, ResumeError, RowsError, of_model, refusal_of
 from .library import value_error
 from .questions import Asked, Question, needed_constraints, question_of
-from .queue import MOST_ROW, check_alternatives, pilot_for
+from .queue import MOST_ROW, check_alternatives
 from .results import to_json
 from .store import ResumeFile, StoredRun, default_in, in_shards, is_folder, plan_of, stored_run
 from .table import UNITS, Record, Rows, Sampling, bytes_remark, empty_certificates

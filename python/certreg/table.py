@@ -411,7 +411,7 @@ def ceiling_of(
     asked = dataclasses.replace(question, output=0)
     value = max(1 if high is None else min(1, high), -math.inf if low is None else low)
     columns = 2 if kind is not None and kind[0] == Output.ANGLE_PAIR else 1
-    structs = structs_of(divided([asked], 1))
+    structs = structs_of(divided([asked], len(plan.sigmas)))
     found = empty_certificates(1, 1)
     try:
         with plan.estimator(lambda x: np.full((len(x), columns), value)) as e:
