@@ -1,5 +1,5 @@
-"""Types, checks and conversions of arguments. Each check raises TypeError or ValueError with the name of
-the argument."""
+"""Types of arguments and of the library, and checks of arguments. Each check raises TypeError or
+ValueError with the name of the argument."""
 
 from __future__ import annotations
 

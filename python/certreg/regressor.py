@@ -7,15 +7,17 @@ import hashlib
 import inspect
 import itertools
 import warnings
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import train_test_split
-from sklearn.utils import check_X_y, check_array, check_consistent_length, column_or_1d
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin, clone  # type: ignore[import-untyped]
+from sklearn.linear_model import LinearRegression  # type: ignore[import-untyped]
+from sklearn.model_selection import train_test_split  # type: ignore[import-untyped]
+from sklearn.utils import check_array, check_consistent_length  # type: ignore[import-untyped]
+from sklearn.utils import check_X_y, column_or_1d
+from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
+from sklearn.utils.validation import _check_sample_weight, has_fit_parameter
 
 from .arguments import Frame, Inputs, Model, Scale, needed, number, own_names, refuse, seed_of_state
 from .constants import NO_PILOT, PLAN_PAIRS, Statistic
