@@ -38,11 +38,100 @@ Answers: TypeAlias = Any  # a Certificate for one question, or a list for severa
 Values: TypeAlias = Any  # a float, or an array if the question is about a vector
 FlatInput = tuple[np.ndarray, FrameLayout | None]
 TARGET_PILOT = 30  # samples before the looks at a target (docs/benchmarks.md)
+Callback: TypeAlias = Any  # a function of ctypes, which the library calls
+Kinds = Output | int | str | Sequence[Output | int | str] | np.ndarray | None
 
 
-class Evaluator(Handle):
-    """The part of an Estimator that begins inputs and answers questions."""
+def kinds_of(kind: Kinds, outputs: int) -> np.ndarray | None:
+    """The kinds of the outputs as int32 of shape (outputs,), from one member or name of Output for
+    all outputs, or one for each. None stays None."""
+    if kind is None:
+        return None
+    kinds: int | list[int]
+    if isinstance(kind, (list, tuple)) or np.ndim(kind):
+        each = cast(Sequence[object], kind)
+        kinds = [member(Output, one, "kind") for one in each]
+    else:
+        kinds = member(Output, kind, "kind")
+    return array_of(kinds, (outputs,), np.int32, "kind")
 
+
+class Estimator(Handle):
+    """Samples a model around one input after another, and answers questions about each input.
+
+    An estimator handles one call at a time. A second call, from the model or from another thread,
+    raises CertregError with ``Status.BUSY``. Only `cancel` may be called at any time.
+
+    Parameters
+    ----------
+    model : object
+        A function that takes float32 of shape (rows, inputs) and returns (rows,) or (rows,
+        columns). It must not write to the array, and has to copy values that it keeps, since the
+        next batch overwrites the array. Or a model of PyTorch, ONNX Runtime, scikit-learn, XGBoost
+        or LightGBM; see as_model. None: the program uses `draw` and `record`.
+    inputs : int, tuple or DataFrame
+        Number of features; or a shape such as (3, 32, 32), and the model then takes (rows, 3, 32,
+        32); or a DataFrame. Inputs are then DataFrames of one row with its columns; model and scale
+        are as for certify_rows.
+    max_samples : int
+        Most samples of one input, pilot included.
+    outputs : int
+        Number of outputs. The model returns a column for each, and one more for each
+        ``Output.ANGLE_PAIR``.
+    batch : int
+        Rows of one call of the model; 0: 256, on a device those of 16 MiB, 256 to 4,096.
+    scale : array_like, optional
+        Noise of the features in units of sigma, >= 0, for all features or for each; by default 1.
+        It is rounded up to float32. A feature with 0 gets no noise, and changes to it are not
+        covered.
+    kind : Output or str, optional
+        Kind of all outputs, or a sequence with the kind of each.
+    lo, hi : array_like, optional
+        Limits of the outputs, for all outputs or for each; for angles the ends of the turn, by
+        default -pi and pi; for degrees give -180 and 180.
+    seed : int, optional
+        Seed of the noise, 1 to 2^64 - 1, to repeat a run; by default a secret one is drawn, which
+        info() reports. The model, and everybody who chooses inputs, must not know it.
+    pilot : int
+        Samples that choose the prediction; 0: about 15 per cent, less of few; NO_PILOT: none.
+    constraints : int or str
+        Constraints that questions may use. The gradient must be named here.
+    blocks : int
+        Blocks of samples for the gradient's asymptotic interval, 64 to 65536; 0: 64.
+    flags : int
+        PLAN_COUNT_FAILURES, to which PLAN_PAIRS, PLAN_EPISODE or PLAN_DEPLOYED can be added, or 0.
+    threads : int, optional
+        Number of threads that draw noise; by default the calling thread; 0: one per processor.
+    device : int, optional
+        Number of a device on which the noise is drawn. The model is then a torch.nn.Module on this
+        device, or a function that is called as model(x, y) with two DeviceArrays. The function
+        fills y by work on ``x.stream``, and need not wait for it.
+    stream : int
+        Address of a CUDA stream; 0: the library's own.
+    module : str or path
+        Module that opens the device: "cuda", or a path, with a slash if it is a str.
+    progress : callable, optional
+        Function that is called with (done, total) after each batch. A true result cancels.
+    check : bool
+        Call `model_check` at the first input, and ask the model again for some samples after
+        each run, so that certificates have `audited` and its differences (docs/guide/concepts.md).
+
+    Raises
+    ------
+    CertregError
+        For arguments that the library refuses.
+    ValueError, TypeError
+        For wrong shapes, names and types.
+
+    Examples
+    --------
+    >>> model = lambda x: x[:, 0] + x[:, 1] * x[:, 2]
+    >>> with certreg.Estimator(model, inputs=3, max_samples=1000, seed=42) as e:
+    ...     c = e.certify([1, 0.5, -0.25], 0.25, 1000, 0.5)
+    >>> c.outcome
+    <Outcome.CERTIFIED: 1>"""
+
+    _NAME = "estimator"
     shape: Shape
     outputs: int
     _callbacks: Callbacks
@@ -61,6 +150,152 @@ class Evaluator(Handle):
     _pilot = 0  # as it was given
     _plan: tuple[S.Model, S.Plan, object]  # by which it was made, and the arrays of the model
     alternatives: Found | None = None  # of the last certify with alternatives
+
+    def __init__(
+        self,
+        model: Model,
+        inputs: int | Sequence[int] | Frame,
+        max_samples: int,
+        *,
+        outputs: int = 1,
+        batch: int = 0,
+        scale: Scale = None,
+        kind: Kinds = None,
+        lo: ArrayLike | None = None,
+        hi: ArrayLike | None = None,
+        seed: int | None = None,
+        pilot: int = 0,
+        constraints: int | str = 0,
+        blocks: int = 0,
+        flags: int = 0,
+        threads: int | None = None,
+        device: int | None = None,
+        stream: int = 0,
+        module: Path = "cuda",
+        progress: Callable[[int, int], object] | None = None,
+        check: bool = True,
+    ) -> None:
+        super().__init__()
+        self._backend = pointer()
+        self._attacks: Attacks | None = None  # made on demand
+        self.on_device, self._has_stream = device is not None, integer(stream, "stream") > 0
+        if is_frame(inputs):
+            inputs = split_frame(inputs, scale, values=False)[1]
+        if isinstance(inputs, Columns):
+            self._columns = Columns.of_names(inputs.names, inputs.scale, inputs.dtypes)
+            self._names, scale = inputs.names, inputs.scale
+            inputs = len(inputs.names)
+        shape = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+        self.shape = tuple(integer(length, "inputs", 1) for length in shape)
+        self.inputs = math.prod(self.shape)
+        self.outputs = integer(outputs, "outputs")
+        arrays = {
+            "scale": optional_scale(scale, self.shape),
+            "kind": kinds_of(kind, self.outputs),
+            "lo": optional_array(lo, (self.outputs,), np.float64, "lo"),
+            "hi": optional_array(hi, (self.outputs,), np.float64, "hi"),
+        }
+        self._scale = arrays["scale"]
+        self._kind, self._pilot = arrays["kind"], pilot
+        self.columns = columns_of(self.outputs, arrays["kind"])
+        check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
+        self._model, self._unchecked = model, check and model is not None
+        self._batch = integer(batch, "batch")
+        self._turns = turns_of(arrays["kind"], arrays["lo"], arrays["hi"])
+        self._missing, self._noisy = [], None
+        if len(self.shape) == 1 and not self.on_device:
+            scales = arrays["scale"]
+            self._noisy = np.ones(self.inputs, bool) if scales is None else scales > 0
+        if self.on_device and not of_class(model, "torch.nn", "Module"):
+            # all rows of a batch: a function may replay a graph of them
+            self._whole = self._batch or sys.maxsize
+        self._memory: list[Memory] = []  # of the estimator and of its attacks
+        self._callbacks = Callbacks(self._calls)
+        self._model_functions: list[Callable[..., Any]] = []
+        if model is not None and not self.on_device:
+            self._categorical = categorical_features_of(model, self._columns, arrays["scale"])
+        self._eval, self._progress = self._functions(model, optional_function(progress, "progress"))
+        addresses = {name: address_of(array) for name, array in arrays.items()}
+        m = S.Model(
+            eval=self._eval, inputs=self.inputs, outputs=self.outputs, batch=batch, **addresses
+        )
+        p = S.Plan(
+            constraints=constraints_of(constraints),
+            seed=0 if seed is None else given_seed(seed),  # 0: the library draws one
+            max_samples=max_samples,
+            pilot=pilot,
+            blocks=blocks,
+            progress=self._progress,
+            flags=integer(flags, "flags") | PLAN_ROUNDED,  # most models compute in float64
+            audit=(AUDIT_WHOLE if self._whole else AUDIT_DEFAULT) if check else 0,
+        )
+        self._open_backend(threads, device, stream, module)
+        self._create(m, p)
+        self._plan = m, p, arrays  # which their addresses need
+
+    def _functions(
+        self, model: Model, progress: Callable[..., object] | None
+    ) -> tuple[Callback, Callback]:
+        # The functions do not refer to self, so that no cycle keeps an unused estimator alive.
+        callbacks, memory, shape = self._callbacks, self._memory, self.shape
+        missing, turns = self._missing, self._turns
+        evaluate, report = S.EVAL(), S.PROGRESS()
+        if model is not None:
+            functions = self._model_functions
+            functions.append(self._function_of(model))
+
+            def run(batch: "C._Pointer[S.Batch]") -> None:
+                if batch[0].device >= 0:
+                    call_on_a_device(functions[0], batch[0], shape)
+                else:
+                    block = next(block for block in memory if block.holds(batch[0].x))
+                    with_cells = batch[0], shape, block, missing[0].restore
+                    call_on_the_host(functions[0], *with_cells, turns)
+
+            evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
+        if progress:
+            call = progress
+            report = S.PROGRESS(lambda _, *counts: callbacks.guarded(call, *counts))
+        return evaluate, report
+
+    def _function_of(self, model: Model) -> Callable[..., Any]:
+        """The model as a function of arrays on the host or on the device."""
+        if not self.on_device:
+            return function_of_rows(model, self._columns)
+        if self._columns is not None:
+            raise ValueError("a DataFrame cannot be on a device: leave out device")
+        return device_model(model)
+
+    def _open_backend(
+        self, threads: int | None, device: int | None, stream: int, module: Path
+    ) -> None:
+        why, out = S.Error(), C.byref(self._backend)
+        if threads is not None and device is not None:
+            raise ValueError("give threads or device: on a device no threads draw noise")
+        if threads is not None:
+            threads = integer(threads, "threads", -(2**31), 2**31 - 1)
+            self._made(lib.certreg_backend_open_cpu(threads, C.byref(why), out), why)
+        if device is not None:
+            if not isinstance(module, str):
+                module = os.path.abspath(os.fsdecode(path_of(module, "module")))
+            numbers = integer(device, "device", -(2**31), 2**31 - 1), integer(stream, "stream")
+            status = lib.certreg_backend_open(os.fsencode(module), *numbers, C.byref(why), out)
+            self._made(status, why)
+
+    def _create(self, m: S.Model, p: S.Plan) -> None:
+        size, why = size_t(), S.Error()
+        given = self._backend, C.byref(m), C.byref(p), C.byref(why)
+        self._made(lib.certreg_estimator_size(*given, C.byref(size), None), why)
+        self._memory.append(Memory(size.value))
+        p.memory, p.memory_bytes = self._memory[0].address, size.value
+        self._made(lib.certreg_estimator_create(*given, C.byref(self._handle)), why)
+
+    def _free(self) -> None:
+        attacks = getattr(self, "_attacks", None)
+        if attacks:
+            attacks._free()
+        super()._free()
+        self._freed("_backend", lib.certreg_backend_close)
 
     def _noise(self, noise_id: int | None) -> int:
         """The noise id of a new input."""
@@ -244,7 +479,7 @@ class Evaluator(Handle):
             cells, each = sets.cells(flat, Budget(questions, samples, pilot, sigma, self._kind))
             structs = structs_of(questions)
             plan = len(structs), samples, self._plan[0].batch or samples, 1, len(cells) - 1, pilot
-            with Queue(cast(Any, self), *plan) as queue, self._callbacks.holding_interrupts():
+            with Queue(self, *plan) as queue, self._callbacks.holding_interrupts():
                 result = queue.certified(Input(0, cells, sigma, noise_id, 0, each, structs))
         self.alternatives = result.found
         made = [Certificate._of(S.Certificate.from_buffer_copy(c)) for c in result.certificates]
@@ -525,248 +760,6 @@ class Evaluator(Handle):
         out, struct = S.Forecast(), question_of(question)._struct()
         self._call("forecast", C.byref(struct), C.byref(out))
         return Forecast._of(out)
-
-
-Callback: TypeAlias = Any  # a function of ctypes, which the library calls
-Kinds = Output | int | str | Sequence[Output | int | str] | np.ndarray | None
-
-
-def kinds_of(kind: Kinds, outputs: int) -> np.ndarray | None:
-    """The kinds of the outputs as int32 of shape (outputs,), from one member or name of Output for
-    all outputs, or one for each. None stays None."""
-    if kind is None:
-        return None
-    kinds: int | list[int]
-    if isinstance(kind, (list, tuple)) or np.ndim(kind):
-        each = cast(Sequence[object], kind)
-        kinds = [member(Output, one, "kind") for one in each]
-    else:
-        kinds = member(Output, kind, "kind")
-    return array_of(kinds, (outputs,), np.int32, "kind")
-
-
-class Estimator(Evaluator):
-    """Samples a model around one input after another, and answers questions about each input.
-
-    An estimator handles one call at a time. A second call, from the model or from another thread,
-    raises CertregError with ``Status.BUSY``. Only `cancel` may be called at any time.
-
-    Parameters
-    ----------
-    model : object
-        A function that takes float32 of shape (rows, inputs) and returns (rows,) or (rows,
-        columns). It must not write to the array, and has to copy values that it keeps, since the
-        next batch overwrites the array. Or a model of PyTorch, ONNX Runtime, scikit-learn, XGBoost
-        or LightGBM; see as_model. None: the program uses `draw` and `record`.
-    inputs : int, tuple or DataFrame
-        Number of features; or a shape such as (3, 32, 32), and the model then takes (rows, 3, 32,
-        32); or a DataFrame. Inputs are then DataFrames of one row with its columns; model and scale
-        are as for certify_rows.
-    max_samples : int
-        Most samples of one input, pilot included.
-    outputs : int
-        Number of outputs. The model returns a column for each, and one more for each
-        ``Output.ANGLE_PAIR``.
-    batch : int
-        Rows of one call of the model; 0: 256, on a device those of 16 MiB, 256 to 4,096.
-    scale : array_like, optional
-        Noise of the features in units of sigma, >= 0, for all features or for each; by default 1.
-        It is rounded up to float32. A feature with 0 gets no noise, and changes to it are not
-        covered.
-    kind : Output or str, optional
-        Kind of all outputs, or a sequence with the kind of each.
-    lo, hi : array_like, optional
-        Limits of the outputs, for all outputs or for each; for angles the ends of the turn, by
-        default -pi and pi; for degrees give -180 and 180.
-    seed : int, optional
-        Seed of the noise, 1 to 2^64 - 1, to repeat a run; by default a secret one is drawn, which
-        info() reports. The model, and everybody who chooses inputs, must not know it.
-    pilot : int
-        Samples that choose the prediction; 0: about 15 per cent, less of few; NO_PILOT: none.
-    constraints : int or str
-        Constraints that questions may use. The gradient must be named here.
-    blocks : int
-        Blocks of samples for the gradient's asymptotic interval, 64 to 65536; 0: 64.
-    flags : int
-        PLAN_COUNT_FAILURES, to which PLAN_PAIRS, PLAN_EPISODE or PLAN_DEPLOYED can be added, or 0.
-    threads : int, optional
-        Number of threads that draw noise; by default the calling thread; 0: one per processor.
-    device : int, optional
-        Number of a device on which the noise is drawn. The model is then a torch.nn.Module on this
-        device, or a function that is called as model(x, y) with two DeviceArrays. The function
-        fills y by work on ``x.stream``, and need not wait for it.
-    stream : int
-        Address of a CUDA stream; 0: the library's own.
-    module : str or path
-        Module that opens the device: "cuda", or a path, with a slash if it is a str.
-    progress : callable, optional
-        Function that is called with (done, total) after each batch. A true result cancels.
-    check : bool
-        Call `model_check` at the first input, and ask the model again for some samples after
-        each run, so that certificates have `audited` and its differences (docs/guide/concepts.md).
-
-    Raises
-    ------
-    CertregError
-        For arguments that the library refuses.
-    ValueError, TypeError
-        For wrong shapes, names and types.
-
-    Examples
-    --------
-    >>> model = lambda x: x[:, 0] + x[:, 1] * x[:, 2]
-    >>> with certreg.Estimator(model, inputs=3, max_samples=1000, seed=42) as e:
-    ...     c = e.certify([1, 0.5, -0.25], 0.25, 1000, 0.5)
-    >>> c.outcome
-    <Outcome.CERTIFIED: 1>"""
-
-    _NAME = "estimator"
-
-    def __init__(
-        self,
-        model: Model,
-        inputs: int | Sequence[int] | Frame,
-        max_samples: int,
-        *,
-        outputs: int = 1,
-        batch: int = 0,
-        scale: Scale = None,
-        kind: Kinds = None,
-        lo: ArrayLike | None = None,
-        hi: ArrayLike | None = None,
-        seed: int | None = None,
-        pilot: int = 0,
-        constraints: int | str = 0,
-        blocks: int = 0,
-        flags: int = 0,
-        threads: int | None = None,
-        device: int | None = None,
-        stream: int = 0,
-        module: Path = "cuda",
-        progress: Callable[[int, int], object] | None = None,
-        check: bool = True,
-    ) -> None:
-        super().__init__()
-        self._backend = pointer()
-        self._attacks: Attacks | None = None  # made on demand
-        self.on_device, self._has_stream = device is not None, integer(stream, "stream") > 0
-        if is_frame(inputs):
-            inputs = split_frame(inputs, scale, values=False)[1]
-        if isinstance(inputs, Columns):
-            self._columns = Columns.of_names(inputs.names, inputs.scale, inputs.dtypes)
-            self._names, scale = inputs.names, inputs.scale
-            inputs = len(inputs.names)
-        shape = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
-        self.shape = tuple(integer(length, "inputs", 1) for length in shape)
-        self.inputs = math.prod(self.shape)
-        self.outputs = integer(outputs, "outputs")
-        arrays = {
-            "scale": optional_scale(scale, self.shape),
-            "kind": kinds_of(kind, self.outputs),
-            "lo": optional_array(lo, (self.outputs,), np.float64, "lo"),
-            "hi": optional_array(hi, (self.outputs,), np.float64, "hi"),
-        }
-        self._scale = arrays["scale"]
-        self._kind, self._pilot = arrays["kind"], pilot
-        self.columns = columns_of(self.outputs, arrays["kind"])
-        check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
-        self._model, self._unchecked = model, check and model is not None
-        self._batch = integer(batch, "batch")
-        self._turns = turns_of(arrays["kind"], arrays["lo"], arrays["hi"])
-        self._missing, self._noisy = [], None
-        if len(self.shape) == 1 and not self.on_device:
-            scales = arrays["scale"]
-            self._noisy = np.ones(self.inputs, bool) if scales is None else scales > 0
-        if self.on_device and not of_class(model, "torch.nn", "Module"):
-            # all rows of a batch: a function may replay a graph of them
-            self._whole = self._batch or sys.maxsize
-        self._memory: list[Memory] = []  # of the estimator and of its attacks
-        self._callbacks = Callbacks(self._calls)
-        self._model_functions: list[Callable[..., Any]] = []
-        if model is not None and not self.on_device:
-            self._categorical = categorical_features_of(model, self._columns, arrays["scale"])
-        self._eval, self._progress = self._functions(model, optional_function(progress, "progress"))
-        addresses = {name: address_of(array) for name, array in arrays.items()}
-        m = S.Model(
-            eval=self._eval, inputs=self.inputs, outputs=self.outputs, batch=batch, **addresses
-        )
-        p = S.Plan(
-            constraints=constraints_of(constraints),
-            seed=0 if seed is None else given_seed(seed),  # 0: the library draws one
-            max_samples=max_samples,
-            pilot=pilot,
-            blocks=blocks,
-            progress=self._progress,
-            flags=integer(flags, "flags") | PLAN_ROUNDED,  # most models compute in float64
-            audit=(AUDIT_WHOLE if self._whole else AUDIT_DEFAULT) if check else 0,
-        )
-        self._open_backend(threads, device, stream, module)
-        self._create(m, p)
-        self._plan = m, p, arrays  # which their addresses need
-
-    def _functions(
-        self, model: Model, progress: Callable[..., object] | None
-    ) -> tuple[Callback, Callback]:
-        # The functions do not refer to self, so that no cycle keeps an unused estimator alive.
-        callbacks, memory, shape = self._callbacks, self._memory, self.shape
-        missing, turns = self._missing, self._turns
-        evaluate, report = S.EVAL(), S.PROGRESS()
-        if model is not None:
-            functions = self._model_functions
-            functions.append(self._function_of(model))
-
-            def run(batch: "C._Pointer[S.Batch]") -> None:
-                if batch[0].device >= 0:
-                    call_on_a_device(functions[0], batch[0], shape)
-                else:
-                    block = next(block for block in memory if block.holds(batch[0].x))
-                    with_cells = batch[0], shape, block, missing[0].restore
-                    call_on_the_host(functions[0], *with_cells, turns)
-
-            evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
-        if progress:
-            call = progress
-            report = S.PROGRESS(lambda _, *counts: callbacks.guarded(call, *counts))
-        return evaluate, report
-
-    def _function_of(self, model: Model) -> Callable[..., Any]:
-        """The model as a function of arrays on the host or on the device."""
-        if not self.on_device:
-            return function_of_rows(model, self._columns)
-        if self._columns is not None:
-            raise ValueError("a DataFrame cannot be on a device: leave out device")
-        return device_model(model)
-
-    def _open_backend(
-        self, threads: int | None, device: int | None, stream: int, module: Path
-    ) -> None:
-        why, out = S.Error(), C.byref(self._backend)
-        if threads is not None and device is not None:
-            raise ValueError("give threads or device: on a device no threads draw noise")
-        if threads is not None:
-            threads = integer(threads, "threads", -(2**31), 2**31 - 1)
-            self._made(lib.certreg_backend_open_cpu(threads, C.byref(why), out), why)
-        if device is not None:
-            if not isinstance(module, str):
-                module = os.path.abspath(os.fsdecode(path_of(module, "module")))
-            numbers = integer(device, "device", -(2**31), 2**31 - 1), integer(stream, "stream")
-            status = lib.certreg_backend_open(os.fsencode(module), *numbers, C.byref(why), out)
-            self._made(status, why)
-
-    def _create(self, m: S.Model, p: S.Plan) -> None:
-        size, why = size_t(), S.Error()
-        given = self._backend, C.byref(m), C.byref(p), C.byref(why)
-        self._made(lib.certreg_estimator_size(*given, C.byref(size), None), why)
-        self._memory.append(Memory(size.value))
-        p.memory, p.memory_bytes = self._memory[0].address, size.value
-        self._made(lib.certreg_estimator_create(*given, C.byref(self._handle)), why)
-
-    def _free(self) -> None:
-        attacks = getattr(self, "_attacks", None)
-        if attacks:
-            attacks._free()
-        super()._free()
-        self._freed("_backend", lib.certreg_backend_close)
 
     # ---- attacks
     def attack(
