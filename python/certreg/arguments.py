@@ -32,12 +32,9 @@ Turns: TypeAlias = "list[tuple[int, float, float]]"  # of angles: their column, 
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
 Inputs: TypeAlias = ArrayLike | Frame  # rows of features
 Scale: TypeAlias = ArrayLike | Mapping[str, float] | Series | str | None
-Line: TypeAlias = "dict[str, Any]"  # of a table, by the names of its columns
-Table: TypeAlias = "list[dict[str, Any]]"
 
 Model: TypeAlias = object  # see models.as_model
 Function: TypeAlias = Callable[..., ArrayLike]  # a model as a function of arrays or DataFrames
-Progress: TypeAlias = bool | Callable[[int, int], object]
 Names: TypeAlias = Sequence[str] | None  # of features, in order; None: they have no names
 
 

@@ -14,7 +14,10 @@ import sys
 import time
 from typing import Any, Callable, TypeAlias, cast
 
-_Table: TypeAlias = "list[dict[str, Any]]"  # this file needs the standard library only
+# These types are here because this file needs the standard library only.
+Line: TypeAlias = "dict[str, Any]"  # of a table, by the names of its columns
+Table: TypeAlias = "list[dict[str, Any]]"
+Progress: TypeAlias = bool | Callable[[int, int], object]
 
 # C0, DEL, C1, marks of direction and ends of lines; not the joiners that some languages need
 _CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -33,7 +36,7 @@ def reason(error: Exception) -> str:
     return f"{text}; free space" if full else text
 
 
-def aligned(table: _Table) -> str:
+def aligned(table: Table) -> str:
     """A table as text with aligned columns."""
     cells = _cells(table)
     widths = [max(map(len, column)) for column in zip(*cells)]
@@ -42,7 +45,7 @@ def aligned(table: _Table) -> str:
     )
 
 
-def _cells(table: _Table) -> list[list[str]]:
+def _cells(table: Table) -> list[list[str]]:
     heading = [name.replace("_", " ") for name in table[0]]
     return [heading, *([_cell(value) for value in line.values()] for line in table)]
 
@@ -56,7 +59,7 @@ def _cell(value: object) -> str:
 class HtmlTable:
     """The base of classes that notebooks show as a table: by default the fields of a dataclass."""
 
-    def _table(self) -> _Table:
+    def _table(self) -> Table:
         fields = dataclasses.fields(cast(Any, self))
         shown = [field.name for field in fields if field.repr]
         return [{"field": name, "value": getattr(self, name)} for name in shown]
@@ -129,10 +132,7 @@ class ProgressLine:
 class Reporter:
     """Reports progress to a line of standard error, to the caller's function, or not at all."""
 
-    def __init__(
-        self, progress: bool | Callable[[int, int], object], done: int, rows: int,
-        what: str = "rows",
-    ) -> None:  # fmt: skip
+    def __init__(self, progress: Progress, done: int, rows: int, what: str = "rows") -> None:
         self.done, self.rows = done, rows
         self.call = ProgressLine(what) if progress is True else progress
 

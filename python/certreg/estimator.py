@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from . import structs as S
 from .alternatives import Alternatives, Budget, ChangeSet, Found, Space
-from .arguments import Frame, Inputs, Model, Names, Path, Scale, Shape, abbreviated, f64, given_seed
-from .arguments import i32, integer, number, of_class, optional_function, path_of, pointer, size_t
+from .arguments import Frame, Inputs, Model, Names, Path, Scale, abbreviated, f64, given_seed, i32
+from .arguments import integer, number, of_class, optional_function, path_of, pointer, size_t
 from .arrays import Memory, address_of, array_of, call_on_a_device, call_on_the_host, columns_of
 from .arrays import device_address, numbers, optional_array, optional_scale, outputs_in_float32
 from .arrays import outputs_of, shared_rows, turns_of, unnamed
@@ -132,22 +132,13 @@ class Estimator(Handle):
     <Outcome.CERTIFIED: 1>"""
 
     _NAME = "estimator"
-    shape: Shape
-    outputs: int
-    _callbacks: Callbacks
-    _model: Model = None
     _columns: Columns | None = None  # if inputs are DataFrames
     _names: Names = None  # of the features
     _categorical: CategoricalFeatures | None = None  # of the model
-    on_device = False
-    _unchecked = False  # if the model has to be checked at the next input
     _missing: list[MissingCells]  # of the input that has begun; the model is never called before
     _noisy: np.ndarray | None  # True for each feature with noise; None: no cell may be missing
     _whole = 0  # rows of every call, of a model that takes no fewer
     _unused_noise = 0  # greater than every noise id that was used
-    _scale: np.ndarray | None = None
-    _kind: np.ndarray | None = None
-    _pilot = 0  # as it was given
     _plan: tuple[S.Model, S.Plan, object]  # by which it was made, and the arrays of the model
     alternatives: Found | None = None  # of the last certify with alternatives
 

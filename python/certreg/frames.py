@@ -130,7 +130,7 @@ PARTS = 10  # neighbouring values are at most this many steps apart
 FLOATS = 64  # least step, in units of the spacing of float32
 LOOKED_AT = 1 << 18  # values that choose a step, before all values are compared with it
 TABLE = 64  # with at most this many features, each feature has its own step
-MANY = 1000  # with more features only a common step is estimated, to save time
+MANY_FEATURES = 1000  # with more features only a common step is estimated, to save time
 LEVELS = 255  # steps from black to white
 DARK = 32  # images of fractions with a maximum from 1 to this are not in [0, 255]
 
@@ -140,7 +140,7 @@ def quantization_steps(X: np.ndarray) -> np.ndarray:
     and sound, with many features, have a common step if there is one."""
     shape, count = X.shape[1:], X[0].size
     common = common_step(X) if count > TABLE else math.nan
-    if count > MANY or not math.isnan(common):
+    if count > MANY_FEATURES or not math.isnan(common):
         return np.full(shape, common)
     steps = [quantization_step(column) for column in X.reshape(len(X), -1).T]
     return np.array(steps).reshape(shape)
@@ -209,8 +209,8 @@ def image_levels(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     return usual if within and not 1 < high < DARK else None
 
 
-MOST = 2  # values of a feature without noise
-FEWEST = 50  # different rows: in fewer a quantity may have two values by chance
+FEW = 2  # most values of a feature that gets no noise
+FEWEST_ROWS = 50  # different rows: in fewer a quantity may have two values by chance
 _LOOK = 4096  # rows at a time
 
 Part = Callable[[int, slice], np.ndarray]  # some rows of a feature, float32
@@ -220,7 +220,7 @@ def few_values(part: Part, count: int, rows: int) -> np.ndarray:
     """True for each of `count` features with at most two values, NaN aside, if the table has fewer
     than 64 features, as images have, and at least 50 different rows."""
     few = np.zeros(count, bool)
-    if count < TABLE and rows >= FEWEST:
+    if count < TABLE and rows >= FEWEST_ROWS:
         for j in range(count):
             few[j] = _has_few(part(j, slice(_LOOK))) and _has_few(part(j, slice(None)))
         if few.any() and not _varied(part, count, rows):
@@ -242,7 +242,7 @@ def few_values_of(X: np.ndarray) -> np.ndarray:
 
 def _has_few(values: np.ndarray) -> bool:
     left = values[~np.isnan(values)]
-    for _ in range(MOST):
+    for _ in range(FEW):
         left = left[left != left[0]] if left.size else left
     return not left.size
 
@@ -255,7 +255,7 @@ def _varied(part: Part, count: int, rows: int) -> bool:
         block = np.stack([part(j, some) for j in range(count)], axis=1)
         for row in block:
             found.add(row.tobytes())
-            if len(found) >= FEWEST:
+            if len(found) >= FEWEST_ROWS:
                 return True
     return False
 

@@ -12,7 +12,7 @@ from .arguments import Inputs, Model, Names, Scale, of_class
 from .arrays import optional_scale
 from .constants import Status
 from .denoise import Denoised, check_whole
-from .frames import FEWEST, TABLE, Columns, FrameFunction, is_frame, listed, number_columns
+from .frames import FEWEST_ROWS, TABLE, Columns, FrameFunction, is_frame, listed, number_columns
 from .frames import owner_of, put_placeholders, split_frame
 from .library import CertregError, with_column_names
 from .models import as_model, is_factory
@@ -57,9 +57,6 @@ class MissingCells:
 
 
 WHOLE = MissingCells(np.empty(0, np.float32), np.empty(0, bool))  # no cell is missing
-
-
-
 
 
 def missing_with_noise(X: np.ndarray, scale: ArrayLike | None) -> np.ndarray | None:
@@ -366,7 +363,7 @@ def suspected_categorical(
         apart = _apart(distinct, counts)
         if apart is not None:
             found.setdefault(f"{apart:g} in many rows, far from all other values,", []).append(j)
-        elif len(distinct) <= 2 and len(X) >= FEWEST and j not in found.get("only 0 and 1", ()):
+        elif len(distinct) <= 2 and len(X) >= FEWEST_ROWS and j not in found.get("only 0 and 1", ()):
             found.setdefault("at most two values", []).append(j)
     for what, which in found.items():
         shown = listed([repr(names[j]) if names else j for j in which])

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import structs as S
-from .arguments import Frame, Inputs, Model, Path, Progress, Shape, Table, given_seed, i32, integer
-from .arguments import needed, number, optional_function, path_of, refuse, with_habits
+from .arguments import Frame, Inputs, Model, Path, Shape, given_seed, i32, integer, needed, number
+from .arguments import optional_function, path_of, refuse, with_habits
 from .arrays import address_of, array_of, arrays_in_file, numbers, optional_array
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status, member
 from .denoise import digest_of, examples_among
-from .display import HtmlTable, ProgressLine
+from .display import HtmlTable, Progress, ProgressLine, Table
 from .estimator import Estimator, kinds_of
 from .files import replace_arrays
 from .frames import Columns, Index, categories_of_text, in_order, index_of, is_frame, rows_of_text

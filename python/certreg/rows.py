@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike
 
 from . import structs as S
 from .alternatives import Alternatives, ChangeSet, Space
-from .arguments import Call, Executor, Inputs, Model, Path, Progress, Scale, abbreviated
-from .arguments import field_names, integer, number, own_names, positive, seed_or_random
+from .arguments import Call, Executor, Inputs, Model, Path, Scale, abbreviated, field_names, integer
+from .arguments import number, own_names, positive, seed_or_random
 from .arrays import check_finite, numbers
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraints_of, member
 from .constants import no_member
 from .denoise import check_use, check_whole, remark_on_examples
-from .display import Reporter
+from .display import Progress, Reporter
 from .estimator import Kinds, kinds_of, pilot_for
 from .frames import Columns, index_of
 from .inputs import check_categorical, is_default, missing_with_noise, split_by_rule

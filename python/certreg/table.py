@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 
 from . import structs as S
 from .alternatives import Found
-from .arguments import Axes, Frame, Function, Inputs, Line, Names, Path, Shape, Table, needed
-from .arguments import not_negative, number, path_of, positive
+from .arguments import Axes, Frame, Function, Inputs, Names, Path, Shape, needed, not_negative
+from .arguments import number, path_of, positive
 from .arrays import arrays_in_file, check_finite, numbers
 from .constants import Center, Domain, Method, Outcome, Output, Reason, Statistic, Status, Stop
 from .constants import enum_value, version_text
-from .display import HtmlTable, aligned, printable
+from .display import HtmlTable, Line, Table, aligned, printable
 from .estimator import Estimator, kinds_of
 from .files import AnyPath, archive_of, replace
 from .frames import Index, in_order, listed, noise_on

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import onnx_file
-from .arguments import Inputs, Line, Model, Package, Path, Progress, Scale, Shape, Table, Tensor
-from .arguments import integer, listed, needed, not_negative, path_of, positive, refuse
-from .arguments import seed_or_random, with_habits
+from .arguments import Inputs, Model, Package, Path, Scale, Shape, Tensor, integer, listed, needed
+from .arguments import not_negative, path_of, positive, refuse, seed_or_random, with_habits
 from .arrays import check_finite, inputs_of, numbers, scale_of
 from .constants import Domain
 from .denoise import Denoised, check_use, check_whole, examples_among
-from .display import Reporter, aligned
+from .display import Line, Progress, Reporter, Table, aligned
 from .files import replace_arrays
 from .frames import index_of, split_frame
 from .inputs import scale_by_rule

@@ -11,12 +11,12 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Frame, Inputs, Model, Progress, Scale, Series, Shape, Table, integer, needed
-from .arguments import not_negative, number, refuse, seed_or_random, with_habits
+from .arguments import Frame, Inputs, Model, Scale, Series, Shape, integer, needed, not_negative
+from .arguments import number, refuse, seed_or_random, with_habits
 from .arrays import PIECE, array_of, check_finite, numbers
 from .constants import Domain
 from .denoise import digest_of
-from .display import Reporter, aligned
+from .display import Progress, Reporter, Table, aligned
 from .estimator import Estimator
 from .frames import index_of, is_frame, split_frame
 from .inputs import scale_by_rule

@@ -13,10 +13,9 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Inputs, Line, Model, Names, Package, Scale, Shape, abbreviated, listed
-from .arguments import refuse
+from .arguments import Inputs, Model, Names, Package, Scale, Shape, abbreviated, listed, refuse
 from .arrays import array_of, check_finite, inputs_of, norm_above, numbers, scale_of
-from .display import aligned, printable, rounded
+from .display import Line, aligned, printable, rounded
 from .frames import OFF, TABLE, Columns, Index, by_names, channel_axis, image_levels, index_of
 from .frames import is_frame, quantization_steps, scale_from, split_frame
 from .inputs import scale_by_rule
@@ -214,9 +213,6 @@ def _not_negative(values: np.ndarray, shape: Shape, what: str) -> np.ndarray:
 def _listed(names: Sequence[object]) -> str:
     more = f", ... ({len(names)})" if len(names) > MOST_LINES else ""
     return ", ".join(map(str, names[:MOST_LINES])) + more
-
-
-
 
 
 def within(

@@ -6,10 +6,9 @@ import argparse
 import math
 import statistics
 
-from ..arguments import Line, Table
 from ..attacks import AttackResult
 from ..constants import Status
-from ..display import Reporter, aligned
+from ..display import Line, Reporter, Table, aligned
 from ..estimator import Estimator
 from ..frames import is_frame, rows_of
 from ..library import CertregError, with_column_names

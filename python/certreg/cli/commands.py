@@ -12,10 +12,10 @@ from typing import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..arguments import Frame, Line, Names, Table
+from ..arguments import Frame, Names
 from ..constants import Status, __version__
 from ..denoise import digest_of
-from ..display import aligned, printable
+from ..display import Line, Table, aligned, printable
 from ..frames import number_columns
 from ..library import CertregError, ModelWarning, ResumeError, RowsError, with_column_names
 from ..questions import stated_tolerance, tolerance_text

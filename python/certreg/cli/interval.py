@@ -8,9 +8,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Inputs, Line, Model, Table
+from ..arguments import Inputs, Model
 from ..constants import PLAN_COUNT_FAILURES
-from ..display import ProgressLine, aligned
+from ..display import Line, ProgressLine, Table, aligned
 from ..intervals import Calibrated, Interval
 from ..models import as_model
 from . import arguments, tables

@@ -12,8 +12,9 @@ from typing import Sequence
 
 import numpy as np
 
-from ..arguments import Line, Names, Table
+from ..arguments import Names
 from ..constants import __version__
+from ..display import Line, Table
 from ..library import with_column_names
 from ..table import ADDED, Rows, mean_error
 from .messages import in_options
