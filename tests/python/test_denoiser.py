@@ -12,7 +12,7 @@ from kit import command_refused, environment, package, parametrize, root, said
 from test_hostile_files import changed
 from test_types import WRONG, answered
 from certreg import OnnxModel, join_denoiser, train_denoiser
-from certreg import onnx_file as _protobuf, training as _network, training
+from certreg import onnx_file as _protobuf, training
 from certreg.training import denoiser_file
 
 MODELS, ENGINES = root / "examples/models", root / "tests/engines"
@@ -162,8 +162,8 @@ def test_training_further_without_labels(torch):
 def denoiser(shape, inner=None, path="d.onnx"):
     """A denoiser with arbitrary weights."""
     inner = inner or shape
-    arrays = _network.at_first(inner, dice(4))
-    for name in _network.LAST:
+    arrays = training.at_first(inner, dice(4))
+    for name in training.LAST:
         if name in arrays:
             arrays[name] += dice(5).normal(size=arrays[name].shape).astype(np.float32)
     arrays |= {name: np.ones((1,) * len(inner), np.float32) for name in ("mean", "inverse", "step")}

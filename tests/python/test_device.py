@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kit import ORIGIN, certreg, parametrize, refused
-from certreg import DeviceArray, arrays as _dlpack, models
+from certreg import DeviceArray, arrays, models
 
 FOLDER = pathlib.Path(os.environ.get("CERTREG_LIB", "")).parent / "tests"
 MODULE = FOLDER / "emulated_module.so"
@@ -194,7 +194,7 @@ def test_device_arrays_are_capsules_and_end_with_the_call_of_the_model():
     def model(x, y):
         for array in (x, y):
             made = array.__dlpack__(stream=array.stream)
-            lent = _dlpack._Managed.from_address(_dlpack._pointer(made, b"dltensor")).tensor
+            lent = arrays._Managed.from_address(arrays._pointer(made, b"dltensor")).tensor
             address, _ = array.__cuda_array_interface__["data"]
             seen.append((lent.data == address, lent.device_type, lent.device_id, lent.ndim))
             kept.append((array, made))
@@ -204,7 +204,7 @@ def test_device_arrays_are_capsules_and_end_with_the_call_of_the_model():
         assert e.certify(ORIGIN, 0.25, 300, 0.5).certified
     assert (set(seen), len(seen)) == ({(True, 2, 0, 2)}, 16)  # 1, 4 of the check, 3 again
     for array, made in kept:
-        assert not _dlpack._is_valid(made, b"dltensor")
+        assert not arrays._is_valid(made, b"dltensor")
         with pytest.raises(AttributeError):
             array.__cuda_array_interface__
         with pytest.raises(BufferError, match="valid only during the call"):
@@ -228,19 +228,19 @@ def test_what_goes_wrong_on_a_device_is_told():
 class Lent:
     """An array of the host, lent like one of a device."""
 
-    def __init__(self, array, device=(_dlpack.CPU, 0)):
+    def __init__(self, array, device=(arrays.CPU, 0)):
         self.array, self.device, self.made = array, device, []
 
     def __dlpack_device__(self):
         return self.device
 
     def __dlpack__(self, **how):
-        self.made.append(_dlpack.capsule(self.array.ctypes.data, self.array.shape, self.device))
+        self.made.append(arrays.capsule(self.array.ctypes.data, self.array.shape, self.device))
         return self.made[-1]
 
     def end(self):
         while self.made:
-            _dlpack.withdraw(self.made.pop())
+            arrays.withdraw(self.made.pop())
 
 
 def resident():
@@ -264,7 +264,7 @@ def test_a_withdrawn_capsule_is_refused():
     lent = Lent(np.zeros(3, np.float32))
     made = lent.__dlpack__()
     lent.end()
-    _dlpack.withdraw(made)  # twice does no harm
+    arrays.withdraw(made)  # twice does no harm
     again = type("Again", (Lent,), {"__dlpack__": lambda self, **how: made})(lent.array)
     with pytest.raises(ValueError, match="name"):
         np.from_dlpack(again)
@@ -296,10 +296,10 @@ def test_the_capsule_is_of_cuda_float32_and_row_major(lent):
     x, address = lent
     assert x.__dlpack_device__() == (2, 3)
     made = x.__dlpack__(stream=7)
-    at = _dlpack._Managed.from_address(_dlpack._pointer(made, b"dltensor")).tensor
+    at = arrays._Managed.from_address(arrays._pointer(made, b"dltensor")).tensor
     assert (at.device_type, at.device_id, at.data) == (2, 3, address)
     assert (at.code, at.bits, at.lanes, at.byte_offset) == (2, 32, 1, 0)
-    two = _dlpack.C.c_int64 * 2
+    two = arrays.C.c_int64 * 2
     assert [list(two.from_address(p)) for p in (at.shape, at.strides)] == [[2, 3], [3, 1]]
 
 

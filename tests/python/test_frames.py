@@ -10,8 +10,7 @@ import pytest
 
 from kit import certreg, no_warnings, package, parametrize, refused, same
 from certreg import as_model, frames
-from certreg.frames import Columns, is_frame
-from certreg.frames import names_of, order
+from certreg.frames import Columns, is_frame, names_of, order
 
 pandas = package("pandas")
 RANDOM = np.random.default_rng(1).normal(size=(20, 3))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from kit import certreg, parametrize, root
-from certreg import structs as _structs
+from certreg import structs as S
 
 sys.path.insert(0, str(root / "tests"))
 import abi  # noqa: E402
@@ -25,7 +25,7 @@ def python_name(name):
 
 
 def ours(name):
-    return getattr(_structs, python_name(name))
+    return getattr(S, python_name(name))
 
 
 def structs():

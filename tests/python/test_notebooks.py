@@ -11,7 +11,7 @@ import pytest
 
 from kit import X, certreg, estimator, model, package, parametrize, root, rows_of
 from certreg import Attack, Outcome, Question, Score, Status
-from certreg import display as _progress
+from certreg import display
 from certreg.display import ProgressLine
 
 sys.path.append(str(root / "tests"))
@@ -111,7 +111,7 @@ def test_progress_is_a_count_where_somebody_looks(monkeypatch, stream, shown):
 def test_progress_says_what_time_is_left_and_erases_longer_texts(monkeypatch):
     times = iter([10.0, 10.1, 20.0, 21.0])
     monkeypatch.setattr(sys, "stderr", Ours())
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(times))
+    monkeypatch.setattr(display.time, "monotonic", lambda: next(times))
     line = ProgressLine()
     for done in (10, 12, 110, 3000):  # the first rows may be those of an earlier run
         line(done, 3000)

@@ -17,7 +17,7 @@ import pytest
 
 import kit
 from kit import X, bits, model, never, parametrize
-from certreg import Outcome, RowsError, Status, workers as _worker, workers
+from certreg import Outcome, RowsError, Status, workers
 
 MB = np.zeros(2**17)
 rows_of = functools.partial(kit.rows_of, samples=50, seed=7)
@@ -82,8 +82,8 @@ def test_a_process_that_has_lost_the_model_gets_it_again():
     @contextlib.contextmanager
     def forgets():
         if len(executor.tasks) == 20:
-            _worker._jobs.clear()
-            _worker._thread_worker.job = None
+            workers._jobs.clear()
+            workers._thread_worker.job = None
         yield
 
     executor.around = forgets
@@ -98,9 +98,9 @@ def test_processes_that_take_turns_go_on(folder):
     @contextlib.contextmanager
     def next_process():
         name, jobs = next(processes)
-        _worker._thread_worker.job = None
+        workers._thread_worker.job = None
         with mock.patch("socket.gethostname", lambda: name):
-            with mock.patch.object(_worker, "_jobs", jobs):
+            with mock.patch.object(workers, "_jobs", jobs):
                 yield
 
     more = dict(
@@ -123,7 +123,7 @@ def test_more_tasks_are_sent_to_more_workers():
 
 
 def of_another_version():
-    return mock.patch.object(_worker, "__version__", "0.0.9")
+    return mock.patch.object(workers, "__version__", "0.0.9")
 
 
 def test_workers_of_another_version_are_refused_by_name():

@@ -13,7 +13,7 @@ import pytest
 from kit import X, bits, certreg, model, near, no_warnings, package, parametrize, raising, rows_of
 from kit import same, undefined
 from certreg import ALL_OUTPUTS, Constraint, Question, ResumeError, RowsError
-from certreg import Status, arguments as _arguments, workers as _worker
+from certreg import Status, arguments, workers
 
 HUBER = Question(0.5, statistic="huber", huber_width=0.2)
 TWO = dict(sigma=[0.25, 0.5], questions=[0.5, HUBER])
@@ -226,11 +226,11 @@ def test_an_interrupt_keeps_what_is_done():
 
 def test_a_table_needs_the_memory_of_its_certificates(monkeypatch):
     def answer(worker, rows, x, records=()):
-        out = _worker.empty_certificates(len(rows), 1, 1)
+        out = workers.empty_certificates(len(rows), 1, 1)
         out["status"] = Status.OK
-        return _worker.Chunk(rows, out, [], [], None, len(rows) / 500)
+        return workers.Chunk(rows, out, [], [], None, len(rows) / 500)
 
-    monkeypatch.setattr(_worker.Worker, "answer", answer)
+    monkeypatch.setattr(workers.Worker, "answer", answer)
     x = np.random.default_rng(0).normal(size=(100_000, 3)).astype(np.float32)
     run = functools.partial(rows_of, lambda x: x[:, 0], samples=20, batch=2000)
     str(run(x[:2000]))  # what the first call needs alone
@@ -361,7 +361,7 @@ def test_the_names_of_scikit_learn_are_other_names():
     assert bits(certreg.certify_rows(model, X, 0.25, 0.5, **given)) == bits(rows_of())
     same = dict(samples=300, seed=42, tolerance=0.5, progress=False)
     assert bits(certreg.certify_rows(model, X, 0.25, **same)) == bits(rows_of())
-    names = _arguments.own_names(dict(verbose=2, batch=3))
+    names = arguments.own_names(dict(verbose=2, batch=3))
     assert names == dict(progress=True, batch=3)
     for processes in (dict(jobs=-1), dict(n_jobs=-1), dict(n_jobs=2)):
         assert bits(rows_of(**processes)) == bits(rows_of())
