@@ -48,7 +48,7 @@ from .constants import (
     Score, Side, Statistic, Status, Stop, __version__,
 )
 from .denoise import Denoised
-from .library import CertregError, ModelWarning, ResumeError, RowsError
+from .library import CertregError, ModelWarning
 from .estimator import Estimator
 from .frames import feature_scale
 from .intervals import Interval, IntervalList, Rule, interval_rule
@@ -64,7 +64,7 @@ _LATER = {
     "parametric": "Combinations Crops GainAndShift Parametric",
     "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
     "rows": "Options certify_rows",
-    "table": "Rows population",
+    "table": "ResumeError Rows RowsError population",
     "training": "Comparison TrainedDenoiser compare_denoised join_denoiser train_denoiser",
     "tuning": "Trial TunedScale tune_scale",
     "units": "RadiusComparison compare_radius within",
@@ -78,7 +78,7 @@ if _TYPE_CHECKING:
     from .parametric import Combinations, Crops, GainAndShift, Parametric
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
     from .rows import Options, certify_rows
-    from .table import Rows, population
+    from .table import ResumeError, Rows, RowsError, population
     from .training import (
         Comparison, TrainedDenoiser, compare_denoised, join_denoiser, train_denoiser,
     )

@@ -359,11 +359,12 @@ def suspected_categorical(
     ones = [j for j, (v, _) in values.items() if np.isin(v, (0, 1)).all()]
     if any(len(values[j][0]) == 2 for j in ones) and len(X) >= FEWEST_ONES:
         found["only 0 and 1"] = ones
+    named = found.get("only 0 and 1", ())
     for j, (distinct, counts) in values.items():
         apart = _apart(distinct, counts)
         if apart is not None:
             found.setdefault(f"{apart:g} in many rows, far from all other values,", []).append(j)
-        elif len(distinct) <= 2 and len(X) >= FEWEST_ROWS and j not in found.get("only 0 and 1", ()):
+        elif j not in named and len(distinct) <= 2 and len(X) >= FEWEST_ROWS:
             found.setdefault("at most two values", []).append(j)
     for what, which in found.items():
         shown = listed([repr(names[j]) if names else j for j in which])

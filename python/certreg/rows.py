@@ -26,13 +26,13 @@ from .display import Progress, Reporter
 from .estimator import Kinds, kinds_of, pilot_for
 from .frames import Columns, index_of
 from .inputs import check_categorical, is_default, missing_with_noise, split_by_rule
-from .library import CertregError, ModelWarning, ResumeError, RowsError, of_model, refusal_of
-from .library import value_error
+from .library import CertregError, ModelWarning, of_model, refusal_of, value_error
 from .questions import Asked, Question, needed_constraints, question_of
 from .queue import MOST_ROW, check_alternatives
 from .results import to_json
 from .store import ResumeFile, StoredRun, default_in, in_shards, is_folder, plan_of, stored_run
-from .table import UNITS, Record, Rows, Sampling, bytes_remark, empty_certificates
+from .table import UNITS, Record, ResumeError, Rows, RowsError, Sampling, bytes_remark
+from .table import empty_certificates
 from .workers import ATTEMPTS, Chunk, ExecutorBroken, ExecutorRunner, Job, LocalRunner, Runner
 from .workers import Scheduler, executor_or_jobs, is_worker_death, one_by_one
 

@@ -1,4 +1,4 @@
-"""The result of certify_rows: certificates of many inputs, remarks about them, and their file."""
+"""The result of certify_rows: certificates of many inputs, remarks, files and exceptions."""
 
 from __future__ import annotations
 
@@ -1454,3 +1454,36 @@ def _word(field: str, value: Any) -> float | str:
     if field == "constraints":
         return int(value)
     return value.name.lower() if isinstance(value, enum.Enum) else value
+
+
+# ---- failures
+class RowsError(RuntimeError):
+    """An end of certify_rows before all rows were done.
+
+    The model raised an exception, its outputs depend on other rows or change with time, a process
+    ended or has other versions of certreg, or the executor was shut down. ``__cause__`` is the
+    original exception. If outputs depend on more than their row, no row is done.
+
+    Attributes
+    ----------
+    row : int
+        Index of the row at which it happened; -1 if it is not known.
+    rows : Rows
+        The rows that are done."""
+
+    def __init__(self, text: str, row: int = -1, rows: Rows | None = None) -> None:
+        super().__init__(text)
+        self.row, self.rows = row, rows
+
+
+class ResumeError(ValueError):
+    """A resume file cannot be used, was made with other arguments, or is in use by another process.
+
+    The file is not changed.
+
+    Attributes
+    ----------
+    rows : Rows or None
+        The rows that are done, if certify_rows raised the error."""
+
+    rows: Rows | None = None

@@ -20,10 +20,10 @@ from .display import Progress, Reporter, Table, aligned
 from .estimator import Estimator
 from .frames import index_of, is_frame, split_frame
 from .inputs import scale_by_rule
-from .library import RowsError, of_model
+from .library import of_model
 from .questions import Asked, Question, question_of, typical_tolerance
 from .rows import Options, certify_rows, with_options
-from .table import Record, Rows, Sampling, labels_of, mean_error
+from .table import Record, Rows, RowsError, Sampling, labels_of, mean_error
 from .units import bounds_of, radius_of_box
 
 LEAST_ROWS, MOST_GROUPS = 12, 64

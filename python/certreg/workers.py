@@ -31,10 +31,10 @@ from .arrays import shared_rows
 from .constants import CHECK_ROWS, Dependence, Status, __version__, version_text
 from .denoise import function_of_rows, made_of
 from .frames import Columns
-from .library import CertregError, RowsError, raised, refusal_of, version
+from .library import CertregError, raised, refusal_of, version
 from .questions import Question, digests_of, divided, structs_of
 from .queue import ITSELF, Input, Node, Queue
-from .table import Record, Sampling, claims_of, empty_certificates, recorded
+from .table import Record, RowsError, Sampling, claims_of, empty_certificates, recorded
 
 
 @dataclasses.dataclass(frozen=True)

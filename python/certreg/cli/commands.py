@@ -17,10 +17,10 @@ from ..constants import Status, __version__
 from ..denoise import digest_of
 from ..display import Line, Table, aligned, printable
 from ..frames import number_columns
-from ..library import CertregError, ModelWarning, ResumeError, RowsError, with_column_names
+from ..library import CertregError, ModelWarning, with_column_names
 from ..questions import stated_tolerance, tolerance_text
 from ..rows import certify_rows, grouped
-from ..table import TOO_LITTLE, Rows
+from ..table import TOO_LITTLE, ResumeError, Rows, RowsError
 from ..training import compare_denoised
 from ..units import radius_of_box
 from . import arguments, noise, tables
