@@ -51,6 +51,7 @@ from .denoise import Denoised
 from .library import CertregError, ModelWarning
 from .estimator import Estimator
 from .frames import feature_scale
+from .inputs import Inputs
 from .intervals import Interval, IntervalList, Rule, interval_rule
 from .models import OnnxModel, as_model
 from .questions import Question, Serving, Target, question_digest

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import Function, Inputs, Model, Names, Scale, integer, optional_function, positive
-from .arrays import array_of, optional_scale, unusable
+from .arrays import array_of, unusable
 from .causes import cause
 from .constants import Dependence
 from .denoise import check_use, function_of_rows, made_of
 from .display import printable, rounded
 from .estimator import Estimator
-from .frames import LOOKED_AT, TABLE, Columns, quantization_steps, spread_of
-from .inputs import categorical_features_of, split_by_rule, suspected_categorical
+from .frames import LOOKED_AT, quantization_steps, spread_of
+from .inputs import Inputs as Described
+from .inputs import Prepared, different_units, doubts, ends_of, prepare
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
-MOST_APART = 100  # the deviations of two features
 MOST_STEPS = 2**24 - 2**13  # of the grid, from 0 to a feature (certreg.h)
 SAMPLES = 1000  # as certify_rows takes
 
@@ -83,6 +83,7 @@ def check_model(
     seed: int = 0,
     names: Names = None,
     progress: Callable[[int, int], object] | None = None,
+    inputs: Described | None = None,
 ) -> Findings:
     """Call a model with noisy rows in several ways, and list the problems.
 
@@ -105,6 +106,8 @@ def check_model(
         Names of the features, for the texts.
     progress : callable, optional
         Function that is called with (rows used, calls), before the first call too.
+    inputs : Inputs, optional
+        As for certify_rows.
 
     Returns
     -------
@@ -123,29 +126,33 @@ def check_model(
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> [finding.kind for finding in certreg.check_model(lambda x: x[:, 0] - x.mean(), X)]
     ['batch']"""
-    own_units = scale is None
+    own_units = scale is None and inputs is None
     made = made_of(model)
-    inputs, columns, given_scale, texts = split_by_rule(made, X, scale, names)
-    shape = inputs.shape[1:]
+    read = prepare(made, X, scale, inputs, names)
+    given, columns, given_scale, texts, told = (
+        read.given, read.columns, read.scale, read.texts, read.inputs
+    )
+    shape = given.shape[1:]
     names = names or (None if columns is None else columns.names)
     function = function_of_rows(made, columns)
     calls, seed = integer(calls, "calls", 19), integer(seed, "seed")
     sigma = None if sigma is None else positive(sigma, "sigma")
     check_use(made, shape, given_scale, columns, [] if sigma is None else [sigma])
     # At most six calls or seven with half the rows, one of 1; and once the same number beside them.
-    z = _rows_of(inputs, (calls - 1) // 6)
+    z = _rows_of(given, (calls - 1) // 6)
     noise = np.random.default_rng(seed).standard_normal((2 * len(z), *z.shape[1:]))
     report = optional_function(progress, "progress") or (lambda done, calls: None)
-    step = _noise_of_features(z, given_scale, sigma)
-    trial = _ProbedModel(function, z, step, noise, lambda done: report(done, calls))
+    step = _noise_of_features(told._with_nan(z), given_scale, sigma)
+    known = told._with_nan(z)
+    trial = _ProbedModel(function, z, known, step, noise, lambda done: report(done, calls))
     trial.report(0)
     found = list(_findings(trial, names))
     if sigma is not None:
-        found += _short(inputs, trial.step, sigma)
-    scales = optional_scale(given_scale, shape)
-    found += _categorical(made, inputs, columns, scales, names)
-    if own_units and inputs.ndim == 2 and inputs.shape[1] <= TABLE:
-        found += _units(z, np.ones(shape, bool) if scales is None else scales > 0, names)
+        found += _short(given, trial.step, sigma)
+    found += _categorical(made, read)
+    if own_units:
+        units = different_units(known, told.scale > 0, names)
+        found += (Finding("units", text, ratio) for text, ratio in units)
     trial.report(calls)
     return Findings(found, "\n".join([_noise_of(trial, sigma, own_units, names), *texts]))
 
@@ -187,41 +194,19 @@ def _least(size: np.ndarray) -> np.ndarray:
         return np.asarray(256 * 2 ** np.ceil(np.log2(np.abs(size) / MOST_STEPS)))
 
 
-def _ends(sizes: np.ndarray, names: Names) -> tuple[str, float]:
-    """The least and the greatest positive size of a feature, and their ratio."""
-    flat = sizes.reshape(-1)
-    some = np.flatnonzero(flat > 0)
-    ends = [int(some[flat[some].argmin()]), int(some[flat[some].argmax()])]
-    text = " to ".join(f"{flat[j]:.3g} ({_named(j, names)})" for j in ends)
-    return text, float(flat[ends[1]] / flat[ends[0]])
-
-
 def _noise_of(trial: "_ProbedModel", sigma: float | None, own_units: bool, names: Names) -> str:
     """A text about the noise that was used, and about the least sigma."""
     if sigma is not None:
         return f"Noise: sigma {sigma:g} times the scale."
     text = (
         "Noise: no sigma was given, so the noise of each feature was a tenth of its standard "
-        f"deviation, {_ends(trial.step, names)[0]}: scale='std' at sigma 0.1."
+        f"deviation, {ends_of(trial.step, names)[0]}: scale='std' at sigma 0.1."
     )
     if own_units:
         least = np.where(trial.step > 0, _least(trial.z).max(0), 0).reshape(-1)
         j = int(least.argmax())
         text += f" In units of its own {_named(j, names)} needs a sigma of at least {least[j]:.3g}."
     return text
-
-
-def _units(z: np.ndarray, moves: np.ndarray, names: Names) -> Iterator[Finding]:
-    """A finding if one sigma cannot suit all features in their own units."""
-    deviations = np.where(moves, spread_of(z, "std"), 0)
-    text, ratio = _ends(deviations, names) if deviations.any() else ("", 0.0)
-    if ratio > MOST_APART:
-        yield Finding(
-            "units",
-            f"standard deviations of features are from {text}, so noise of one sigma is too much "
-            "for one or nothing for another: give scale='std', or a scale of your own",
-            ratio,
-        )
 
 
 class _ProbedModel:
@@ -231,14 +216,16 @@ class _ProbedModel:
         self,
         model: Function,
         z: np.ndarray,
+        known: np.ndarray,
         step: np.ndarray,
         noise: np.ndarray,
         report: Callable[[int], object],
     ) -> None:
         self.model, self.step, self.report, self.done = model, step, report, 0
-        self.z = _filled(z)  # a missing cell stays missing in x
-        others = np.roll(z, 1, axis=0)
-        x, self.beside = np.split((np.r_[z, others] + step * noise).astype(np.float32), 2)
+        self.z = _filled(known)  # a missing cell stays missing in x, NaN or marked
+        both = np.r_[z, np.roll(z, 1, axis=0)]
+        noisy = np.r_[known, np.roll(known, 1, axis=0)] + step * noise
+        x, self.beside = np.split(np.where(np.isnan(noisy), both, noisy).astype(np.float32), 2)
         self.x = x
         self.y = np.empty((0, 0))  # (rows, columns), once its shape is checked
 
@@ -331,15 +318,14 @@ def _not_finite(trial: _ProbedModel) -> Iterator[Finding]:
         )
 
 
-def _categorical(
-    model: Model, X: np.ndarray, columns: Columns | None, scale: np.ndarray | None, names: Names
-) -> Iterator[Finding]:
+def _categorical(model: Model, read: Prepared) -> Iterator[Finding]:
     """The features about which certify_rows raises an exception or warns."""
     try:
-        categorical_features_of(model, columns, scale).check(X)
+        read.inputs._refuse()
     except ValueError as error:
         yield Finding("marks", str(error), 1.0)
-    yield from (Finding("marks", text, 1.0) for text in suspected_categorical(X, scale, names))
+    texts = doubts(model, read, read.inputs._with_nan(read.given))
+    yield from (Finding("marks", text, 1.0) for text in texts)
 
 
 def _narrow(trial: _ProbedModel, names: Names) -> Iterator[Finding]:

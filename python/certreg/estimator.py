@@ -25,9 +25,10 @@ from .attacks import AttackResult, Attacks, options_of
 from .causes import cause
 from .constants import AUDIT_DEFAULT, AUDIT_WHOLE, CHECK_ROWS, LEVELS_OF_A_DOMAIN, PLAN_ROUNDED
 from .constants import Dependence, Output, Side, Status, constraints_of, member
-from .denoise import check_sigmas, check_use, function_of_rows
+from .denoise import check_sigmas, check_use, check_whole, function_of_rows
 from .frames import Columns, FrameLayout, by_names, check_exact, is_frame, rows_of, split_frame
-from .inputs import WHOLE, CategoricalFeatures, MissingCells, categorical_features_of
+from .inputs import WHOLE, MissingCells, told_by
+from .inputs import Inputs as Described
 from .library import Callbacks, CertregError, Handle, ModelWarning, exported, lib, with_column_names
 from .models import device_model
 from .questions import Asked, Question, question_of, structs_of
@@ -134,9 +135,8 @@ class Estimator(Handle):
     _NAME = "estimator"
     _columns: Columns | None = None  # if inputs are DataFrames
     _names: Names = None  # of the features
-    _categorical: CategoricalFeatures | None = None  # of the model
+    _told: Described  # what is known of the inputs
     _missing: list[MissingCells]  # of the input that has begun; the model is never called before
-    _noisy: np.ndarray | None  # True for each feature with noise; None: no cell may be missing
     _whole = 0  # rows of every call, of a model that takes no fewer
     _unused_noise = 0  # greater than every noise id that was used
     _plan: tuple[S.Model, S.Plan, object]  # by which it was made, and the arrays of the model
@@ -145,7 +145,7 @@ class Estimator(Handle):
     def __init__(
         self,
         model: Model,
-        inputs: int | Sequence[int] | Frame,
+        inputs: int | Sequence[int] | Frame | Described,
         max_samples: int,
         *,
         outputs: int = 1,
@@ -170,12 +170,14 @@ class Estimator(Handle):
         self._backend = pointer()
         self._attacks: Attacks | None = None  # made on demand
         self.on_device, self._has_stream = device is not None, integer(stream, "stream") > 0
+        told = inputs if isinstance(inputs, Described) else None
         if is_frame(inputs):
-            inputs = split_frame(inputs, scale, values=False)[1]
-        if isinstance(inputs, Columns):
-            self._columns = Columns.of_names(inputs.names, inputs.scale, inputs.dtypes)
-            self._names, scale = inputs.names, inputs.scale
-            inputs = len(inputs.names)
+            columns = cast(Columns, split_frame(inputs, scale, values=False)[1])
+            told, scale = Described((len(columns.names),), None, columns), columns.scale
+        if told:
+            told = told if scale is None else told.with_scale(scale)
+            self._columns, self._names, inputs = told._new_columns(), told.names, told.shape
+            scale = told.scale if self._columns or (told.scale != 1).any() else None
         shape = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
         self.shape = tuple(integer(length, "inputs", 1) for length in shape)
         self.inputs = math.prod(self.shape)
@@ -193,18 +195,16 @@ class Estimator(Handle):
         self._model, self._unchecked = model, check and model is not None
         self._batch = integer(batch, "batch")
         self._turns = turns_of(arrays["kind"], arrays["lo"], arrays["hi"])
-        self._missing, self._noisy = [], None
-        if len(self.shape) == 1 and not self.on_device:
-            scales = arrays["scale"]
-            self._noisy = np.ones(self.inputs, bool) if scales is None else scales > 0
+        self._missing = []
         if self.on_device and not of_class(model, "torch.nn", "Module"):
             # all rows of a batch: a function may replay a graph of them
             self._whole = self._batch or sys.maxsize
         self._memory: list[Memory] = []  # of the estimator and of its attacks
         self._callbacks = Callbacks(self._calls)
         self._model_functions: list[Callable[..., Any]] = []
-        if model is not None and not self.on_device:
-            self._categorical = categorical_features_of(model, self._columns, arrays["scale"])
+        own = told_by(None if self.on_device else model, self.shape, self._columns)
+        self._told = (own if told is None else own._with_facts_of(told)).with_scale(arrays["scale"])
+        self._told._refuse()
         self._eval, self._progress = self._functions(model, optional_function(progress, "progress"))
         addresses = {name: address_of(array) for name, array in arrays.items()}
         m = S.Model(
@@ -306,8 +306,6 @@ class Estimator(Handle):
             z = array_of(each, self.shape, np.float32, what)
             if self._scale is not None and each.shape == self.shape:
                 check_exact(each[np.newaxis], self._scale, what)
-        if self._categorical:
-            self._categorical.check(z)
         return z, layout
 
     def _inputs_of(self, X: Inputs) -> Iterator[FlatInput]:
@@ -317,8 +315,6 @@ class Estimator(Handle):
             yield from (self._input(z, "X") for z in rows_of(X))
             return
         table = self._columns.table(X, "X")
-        if self._categorical:
-            self._categorical.check(table.matrix)
         yield from ((z, table.layout) for z in table.matrix)
 
     def _error(self, status: int, why: S.Error) -> CertregError:
@@ -328,6 +324,12 @@ class Estimator(Handle):
         error.args = (with_column_names(f"{error}{more}", self._names),)
         return error
 
+    def _describe(self, told: Described | None) -> None:
+        """Adds what is known of the inputs, which are arrays."""
+        if told is not None:
+            self._told = self._told._with_facts_of(told._of_arrays())
+            self._names = told.names
+
     def _set_layout(self, layout: FrameLayout | None) -> None:
         """Sets the layout of the next batches, just before the library begins the input: batches of
         another input never have this layout."""
@@ -336,9 +338,10 @@ class Estimator(Handle):
 
     def _missing_in(self, z: np.ndarray) -> MissingCells:
         """The missing cells of an input."""
-        if self._noisy is None or not np.isnan(z).any():
-            return WHOLE
-        return MissingCells(z, self._noisy, self._model)
+        found = WHOLE if self.on_device else self._told._missing_in(z)
+        if found.some:
+            check_whole(self._model, self._told._with_nan(z[None]))
+        return found
 
     # ---- one input
     def begin(self, z: Inputs, sigma: float, noise_id: int | None = None, level: int = 0) -> None:

@@ -331,12 +331,16 @@ class Columns:
 
     def table(self, x: Inputs, what: str) -> "Columns":
         """A DataFrame with these columns, in any order, in the order of these columns."""
+        return Columns(self.ordered(x, what), self.scale)
+
+    def ordered(self, x: Inputs, what: str) -> Frame:
+        """The DataFrame with these columns in this order, and with these categories."""
         if not is_frame(x):
             raise TypeError(f"{what} must be a DataFrame, because the inputs were given as one")
         names = [str(name) for name in x.columns]
         if names != self.names:
             x = x.take(order(names, self.names, what, "the DataFrame of the inputs"), axis=1)
-        return Columns(self._with_categories(x, what), self.scale)
+        return self._with_categories(x, what)
 
     def _with_categories(self, x: Frame, what: str) -> Frame:
         """A DataFrame with the categories of the first one in the same order, since a model may

@@ -1,40 +1,59 @@
-"""Features that get no noise, and missing cells."""
+"""Describes the inputs of a model: names, kinds, noise, marks and missing cells of its features."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import json
 import math
-from typing import Any, Callable, Iterator, Mapping, NoReturn, Sequence, cast
+import os
+import re
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Inputs, Model, Names, Scale, of_class
-from .arrays import optional_scale
-from .constants import Status
-from .denoise import Denoised, check_whole
-from .frames import FEWEST_ROWS, TABLE, Columns, FrameFunction, is_frame, listed, number_columns
-from .frames import owner_of, put_placeholders, split_frame
+from .arguments import Inputs as Data
+from .arguments import Model, Names, Path, Scale, Shape, of_class, path_of
+from .arrays import array_of, check_finite, numbers, scale_of, unnamed
+from .constants import VERSION_NUMBER, Status, version_text
+from .denoise import Denoised, check_use, check_whole, remark_on_examples
+from .display import HtmlTable, Table, aligned
+from .files import replace
+from .frames import FEWEST_ROWS, PLACEHOLDER, TABLE, Columns, FrameFunction, by_names, by_position
+from .frames import categories_of_text, is_frame, listed, names_of, number_columns, owner_of
+from .frames import quantization_step, quantization_steps, split_frame, spread_of
+from .frames import text_of_categories
 from .library import CertregError, with_column_names
 from .models import as_model, is_factory
 
+Facts = Mapping[int, Any]  # about some features, by index
+MOST_ROWS = 4096  # that are examined
+FEWEST_ONES = 5  # rows: with fewer, a quantity may be 0 and 1 by chance
+SHARE = 0.05  # least share of rows with a value that marks something
+MOST_APART = 100  # the deviations of two features
+BEYOND = 10  # ranges of a model's thresholds: a value so far outside is none of a quantity
+SOME_TREES = 50  # that show the thresholds of a model
+_VERSION = 1  # of files
 
+
+# ---- missing cells
 class MissingCells:
-    """The missing cells of an input.
+    """The cells of an input that are missing: NaN, or marked by a number.
 
     z      the input, float32 of shape (features,)
+    codes  for each feature 0, 1 if its cell is NaN, or 2 + the number of the mark
     noisy  True for each feature that gets noise
-    some   True if the cell of such a feature is missing
+    some   True if a cell of such a feature is missing"""
 
-    Raises ValueError if the model's denoiser needs a cell that is missing."""
-
-    def __init__(self, z: np.ndarray, noisy: np.ndarray, model: Model = None) -> None:
-        missing = np.isnan(z)
-        self.at = np.flatnonzero(missing)
+    def __init__(self, z: np.ndarray, codes: np.ndarray, noisy: np.ndarray) -> None:
+        self.at = np.flatnonzero(codes)
         self.values = z[self.at]
+        sign = self.values.view(np.uint32) & np.where(codes[self.at] > 1, 1 << 31, 0)
+        places = PLACEHOLDER.view(np.uint32) + codes[self.at] - 1
+        self._places = (places | sign).astype(np.uint32).view(np.float32)
         self.some = bool(noisy[self.at].any())
-        self._nothing_left = self.some and not (noisy & ~missing).any()
-        if self.some:
-            check_whole(model, z[None])
+        self._nothing_left = self.some and not (noisy & (codes == 0)).any()
 
     def check(self) -> None:
         """Raises CertregError if no change of the input can be certified."""
@@ -43,11 +62,11 @@ class MissingCells:
             raise CertregError(Status.INVALID, text=text)
 
     def filled(self, z: np.ndarray) -> np.ndarray:
-        """The input for the library."""
-        if not self.at.size:
-            return z
-        z = z.copy()
-        put_placeholders(z)
+        """The input for the library. Placeholders differ between marks, since records and
+        certificates know an input by its bits."""
+        if self.at.size:
+            z = z.copy()
+            z[self.at] = self._places
         return z
 
     def restore(self, x: np.ndarray) -> None:
@@ -56,25 +75,10 @@ class MissingCells:
             x[:, self.at] = self.values
 
 
-WHOLE = MissingCells(np.empty(0, np.float32), np.empty(0, bool))  # no cell is missing
+WHOLE = MissingCells(np.empty(0, np.float32), np.empty(0, np.int64), np.empty(0, bool))  # no cell
 
 
-def missing_with_noise(X: np.ndarray, scale: ArrayLike | None) -> np.ndarray | None:
-    """True for each missing cell of a table, (rows, features), in a feature that gets noise; None
-    if there is none."""
-    missing = np.isnan(X) if X.ndim == 2 else np.zeros(0, bool)
-    scales = optional_scale(scale, X.shape[1:])
-    if missing.any() and scales is not None:
-        missing &= scales > 0
-    return missing if missing.any() else None
-
-
-MOST_ROWS = 4096  # that are examined
-FEWEST_ONES = 5  # rows: with fewer, a quantity may be 0 and 1 by chance
-SHARE = 0.05  # least share of rows with a value that marks something
-
-
-# ---- kinds of features, from the model
+# ---- what a model says of its features
 def _of_lightgbm(booster: Any) -> dict[int, str]:
     """The file of LightGBM has lists of categories, and ranges of numbers in brackets."""
     text = booster.model_to_string(num_iteration=1)
@@ -96,9 +100,13 @@ _OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], dict[int, str]]], ...] = (
     ("certreg.models", "SessionModel", lambda model: model.exact),
 )
 _ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")  # of categories
-_IN_PLACE = (  # steps that pass on feature j as feature j
+_Classes = Sequence[tuple[str, Sequence[str]]]  # by their modules
+_IMPUTERS: _Classes = (
     ("sklearn.impute", ("SimpleImputer", "KNNImputer")),
     ("sklearn.impute._iterative", ("IterativeImputer",)),
+)
+_IN_PLACE: _Classes = (  # steps that pass on feature j as feature j
+    *_IMPUTERS,
     (
         "sklearn.preprocessing",
         ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "QuantileTransformer",
@@ -108,7 +116,7 @@ _IN_PLACE = (  # steps that pass on feature j as feature j
 _INSIDE = ("best_estimator_", "regressor_")  # inner models with the same features
 
 
-def _inner(owner: object) -> object:
+def _inner(owner: object) -> Any:
     """The model within searches and regressors of transformed targets; other models unchanged."""
     for name in _INSIDE:
         if hasattr(owner, name):
@@ -116,44 +124,46 @@ def _inner(owner: object) -> object:
     return owner
 
 
-def _kinds(owner: object) -> Mapping[int, str]:
+def _kinds(owner: Any) -> Facts:
     """The kind of each feature that is no quantity, by its index."""
     owner = _inner(owner)
     for module, name, kinds in _OF_PACKAGES:
         if of_class(owner, module, name):
             return kinds(owner)
     if of_class(owner, "sklearn.pipeline", "Pipeline"):
-        return _of_pipeline([step for _, step in cast(Any, owner).steps])
+        return _of_pipeline([step for _, step in owner.steps], _kinds)
     if of_class(owner, "sklearn.compose", "ColumnTransformer"):
         return _encoded(owner)
     if any(of_class(owner, "sklearn.preprocessing", name) for name in _ENCODERS):
-        return {j: "categories" for j in range(cast(Any, owner).n_features_in_)}
+        return {j: "categories" for j in range(owner.n_features_in_)}
     found = getattr(owner, "is_categorical_", None)  # of HistGradientBoostingRegressor
     if found is not None:
         return {int(j): "categories" for j in np.flatnonzero(found)}
-    return _of_ensemble(owner)
+    return _of_ensemble(owner, _kinds)
 
 
-def _of_pipeline(steps: Sequence[Any]) -> dict[int, str]:
-    """The kinds for the first step, and those for the next ones of the features that it passes
-    on."""
+def _of_pipeline(steps: Sequence[Any], facts: Callable[[Any], Facts]) -> Facts:
+    """The facts for the first step, and those for the next ones of the features that it passes
+    on. Scalers change what a mark is."""
     if not steps:
         return {}
-    return {**_through(steps[0], _of_pipeline(steps[1:])), **_kinds(steps[0])}
+    after = _of_pipeline(steps[1:], facts)
+    passing = _IN_PLACE if facts is _kinds else _IMPUTERS
+    return {**_through(steps[0], after, passing), **facts(steps[0])}
 
 
-def _through(step: Any, kinds: Mapping[int, str]) -> Mapping[int, str]:
-    """The kinds of the features of a fitted step, from those of the features that it returns, as
-    far as it passes them on."""
+def _through(step: Any, kinds: Facts, passing: _Classes) -> Facts:
+    """The facts about the features of a fitted step, from those about the features that it returns,
+    as far as it passes them on."""
     if not kinds or step in (None, "passthrough") or getattr(step, "func", step) is None:
         return kinds  # the last one is a FunctionTransformer
     if of_class(step, "sklearn.pipeline", "Pipeline"):
         for _, inner in reversed(step.steps):
-            kinds = _through(inner, kinds)
+            kinds = _through(inner, kinds, passing)
         return kinds
     if of_class(step, "sklearn.compose", "ColumnTransformer"):
-        return dict(_through_columns(step, kinds))
-    if not any(of_class(step, module, name) for module, names in _IN_PLACE for name in names):
+        return dict(_through_columns(step, kinds, passing))
+    if not any(of_class(step, module, name) for module, names in passing for name in names):
         return {}
     try:
         given = list(getattr(step, "feature_names_in_", ()))
@@ -165,26 +175,28 @@ def _through(step: Any, kinds: Mapping[int, str]) -> Mapping[int, str]:
     return {given.index(names[j]): kind for j, kind in known.items()}
 
 
-def _through_columns(transformer: Any, kinds: Mapping[int, str]) -> Iterator[tuple[int, str]]:
+def _through_columns(
+    transformer: Any, kinds: Facts, passing: _Classes
+) -> Iterator[tuple[int, Any]]:
     """_through for a ColumnTransformer."""
     for name, step, which in getattr(transformer, "transformers_", ()):
         place, columns = transformer.output_indices_[name], _columns_of(transformer, which)
         own = {j - place.start: k for j, k in kinds.items() if place.start <= j < place.stop}
-        yield from ((columns[j], kind) for j, kind in _through(step, own).items())
+        yield from ((columns[j], kind) for j, kind in _through(step, own, passing).items())
 
 
-def _of_ensemble(owner: Any) -> Mapping[int, str]:
-    """The kinds for the members of an ensemble of scikit-learn."""
-    kinds: dict[int, str] = {}
+def _of_ensemble(owner: Any, facts: Callable[[Any], Facts]) -> Facts:
+    """The facts about the features of the members of an ensemble of scikit-learn."""
+    found: dict[int, Any] = {}
     members: Any = getattr(owner, "estimators_", ())
     count = getattr(owner, "n_features_in_", math.inf)  # a member of a chain gets more
     places: Any = getattr(owner, "estimators_features_", None)  # of each member
     # An array would be made of the members of members, which are sequences.
     for i, member in enumerate(np.ravel(members) if isinstance(members, np.ndarray) else members):
-        for j, kind in _kinds(member).items():
+        for j, fact in facts(member).items():
             if j < count:
-                kinds[j if places is None else int(places[i][j])] = kind
-    return kinds
+                found[j if places is None else int(places[i][j])] = fact
+    return found
 
 
 def _columns_of(transformer: Any, which: Any) -> list[int]:
@@ -214,140 +226,523 @@ def _encoded(transformer: Any) -> dict[int, str]:
     return kinds
 
 
-def _missing(function: object, owner: object) -> float:
-    """The number that marks a missing value for a model; NaN if there is none."""
-    given = getattr(function, "keywords", {}).get("missing")  # of functools.partial
-    if given is None and of_class(owner, "xgboost", "XGBModel"):
-        given = getattr(owner, "missing")
-    return math.nan if given is None else float(given)
+def _marks(owner: Any) -> Facts:
+    """The number that marks a missing cell of each feature, by imputers and by XGBoost."""
+    owner = _inner(owner)
+    if of_class(owner, "sklearn.pipeline", "Pipeline"):
+        return _of_pipeline([step for _, step in owner.steps], _marks)
+    if of_class(owner, "sklearn.compose", "ColumnTransformer"):
+        found: dict[int, Any] = {}
+        for _, step, which in getattr(owner, "transformers_", ()):
+            columns = _columns_of(owner, which)
+            found.update((columns[j], mark) for j, mark in _marks(step).items())
+        return found
+    imputes = type(owner).__module__.startswith("sklearn.impute")
+    if imputes or of_class(owner, "xgboost", "XGBModel"):
+        mark = getattr(owner, "missing_values" if imputes else "missing", None)
+        is_number = isinstance(mark, (int, float, np.number)) and not math.isnan(mark)
+        count = getattr(owner, "n_features_in_", 0) if is_number else 0
+        return dict.fromkeys(range(count), np.float32(mark) if count else 0)
+    return _of_ensemble(owner, _marks)
 
 
-class CategoricalFeatures:
-    """The features that are no quantities by the model's own description: `kinds`, by index.
+def _thresholds(owner: Any) -> dict[str, list[float]]:
+    """Numbers with which trees of XGBoost compare each feature, by names or as f0, f1, and so on.
+    A file of XGBoost does not keep what marks a missing cell."""
+    if of_class(owner, "xgboost", "XGBModel"):
+        owner = owner.get_booster()
+    found: dict[str, list[float]] = {}
+    if not of_class(owner, "xgboost", "Booster"):
+        return found
+    with contextlib.suppress(ValueError):  # a linear one has no trees
+        owner = owner[: min(SOME_TREES, owner.num_boosted_rounds())]
+    for tree in owner.get_dump():
+        for name, value in re.findall(r"\[(.+)<([-+.e\d]+)\]", tree):
+            found.setdefault(name, []).append(float(value))
+    return found
 
-    function  a function as as_model returns it, or a frames.FrameFunction
-    scale     noise of the features, flat; None: all features get noise
-    names     names of the features, for error texts"""
+# ---- the description
+class Inputs(HtmlTable):
+    """Describes the inputs of a model, so that a row is read alone as among thousands.
+
+    Without a description the rows of a call decide which features get noise, and rows of another
+    call may decide otherwise. A description also knows more than rows do: the order of columns,
+    their categories, and the numbers that mark missing cells. A marked cell stays as it is, like a
+    cell that is NaN, and gets no noise. Make it by `of` or `load`. It can be pickled.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of an input.
+    names : tuple of str or None
+        Names of the columns, in order; None if inputs are arrays.
+    scale : ndarray
+        Noise of each feature in units of sigma, float32 of this shape.
+    kinds : dict
+        For features that hold no quantities, by index: why.
+    marks : dict
+        The number that marks a missing cell, by index.
+    steps : ndarray
+        The step between neighbouring values of each feature, 1 for integers; NaN: none is known.
+    missing : ndarray
+        True for each feature that lacked cells.
+    rows : int
+        Number of rows that it was made from.
+    guessed : bool
+        True if the rows of a call decided which features get noise.
+
+    Examples
+    --------
+    >>> X = np.c_[np.arange(100) / 7, np.arange(100) % 2]
+    >>> inputs = certreg.Inputs.of(None, X)
+    >>> inputs.scale.tolist(), inputs.kinds
+    ([1.0, 0.0], {1: 'at most two values'})
+    >>> model = lambda x: x[:, 0] + 9 * x[:, 1]
+    >>> rows = certreg.certify_rows(model, [[0.5, 1]], 0.25, 0.5, inputs=inputs, seed=1)
+    >>> rows.scale.tolist()
+    [1.0, 0.0]"""
 
     def __init__(
-        self, function: object, scale: ArrayLike | None = None, names: Names = None
+        self, shape: Shape, scale: ArrayLike | None = None, _columns: Columns | None = None
     ) -> None:
-        self._scale, self._names = scale, names
-        order = None
-        if isinstance(function, FrameFunction):
-            order = function.order
-            function = function.function
-        owner = _inner(owner_of(function))
-        self._value = _missing(function, owner)
-        self.kinds = {j if order is None else order[j]: k for j, k in _kinds(owner).items()}
+        self.shape = shape
+        self._columns = _columns  # without rows
+        self.names = None if _columns is None else tuple(_columns.names)
+        self._set_scale(scale)
+        self.kinds: dict[int, str] = {}
+        self.by_model: Facts = {}
+        self.marks: dict[int, float] = {}
+        self.steps, self.missing = np.full(shape, np.nan), np.zeros(shape, bool)
+        self.rows, self.guessed = 0, False
 
-    def refuse(self) -> "CategoricalFeatures":
-        """Raises ValueError if one of the features gets noise."""
-        for at, kind in self.kinds.items():
-            if self._scale is None or (np.ravel(self._scale)[at : at + 1] > 0).any():
-                self._refuse(at, f"holds {kind} by the model's description")
+    @classmethod
+    def of(cls, model: Model, X: Data, scale: Scale = None) -> "Inputs":
+        """Describe inputs by a table, such as the rows that the model was trained with.
+
+        Parameters
+        ----------
+        model : object
+            The model, which may know more than the rows: categories, and marks of missing cells by
+            its imputers or by XGBoost. None, or a factory: it is not asked.
+        X : array_like or DataFrame
+            Inputs, as for certify_rows.
+        scale : array_like, mapping, Series or {"std", "iqr"}, optional
+            As for certify_rows; "std" and "iqr" are those of X.
+
+        Returns
+        -------
+        Inputs
+            The description.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For wrong inputs, or a scale with noise for categories."""
+        read = prepare(model, X, scale)
+        made, matrix = read.inputs, rows_in_float32(read)
+        made._refuse()
+        known, made.rows = made._with_nan(matrix), len(matrix)
+        if matrix.ndim == 2:
+            made.missing = np.isnan(known).any(0)
+        if made.missing.any():
+            made.steps = np.array([quantization_step(x[~np.isnan(x)]) for x in known.T])
+        else:
+            made.steps = quantization_steps(known)
+        return made
+
+    def with_scale(self, scale: Scale) -> "Inputs":
+        """Return a copy with another scale.
+
+        Parameters
+        ----------
+        scale : array_like, mapping or Series
+            As for certify_rows.
+
+        Returns
+        -------
+        Inputs
+            The copy."""
+        if isinstance(scale, str):
+            raise ValueError(f"scale is {scale!r}, which needs rows: give it to Inputs.of")
+        made = copy.copy(self)
+        made._set_scale(by_names(list(self.names or ()), scale, "scale"))
+        return made
+
+    def _set_scale(self, scale: object) -> None:
+        flat = scale_of(1.0 if scale is None else scale, self.shape)
+        self.scale: np.ndarray = flat.reshape(self.shape)
+        if self._columns is not None:
+            self._columns = Columns.of_names(self._columns.names, flat, self._columns.dtypes)
+
+    def _numbers_of_scale(self) -> Any:
+        """The scale for certify_rows: for a DataFrame a Series by the names of the columns."""
+        return self.scale if self._columns is None else self._columns.series(self.scale)
+
+    def _with_facts_of(self, other: "Inputs") -> "Inputs":
+        """A copy with the facts that another description knows too."""
+        made = copy.copy(other)
+        made.scale, made._columns, made.names = self.scale, self._columns, other.names
+        made.by_model = {**other.by_model, **self.by_model}
+        made.marks = {**other.marks, **self.marks}
+        made.kinds = {**other.kinds, **self.kinds}
+        return made
+
+    def _new_columns(self) -> Columns | None:
+        """New columns without rows, whose layout may change; None for arrays."""
+        known = self._columns
+        return known and Columns.of_names(known.names, self.scale, known.dtypes)
+
+    def _of_arrays(self) -> "Inputs":
+        """A copy for rows of `Columns.matrix`, whose features keep their names."""
+        made = copy.copy(self)
+        made._columns = None
+        return made
+
+    def _taken(self, X: Data) -> Data:
+        """X with the columns in this order and with these categories. Raises TypeError or
+        ValueError if X does not fit."""
+        if self._columns is not None:
+            if not is_frame(X):
+                raise TypeError(
+                    "X has no names, and its inputs were described with the columns "
+                    f"{listed(self._columns.names)}: give a DataFrame, since the order of X may be "
+                    "theirs or another one"
+                )
+            return self._columns.ordered(X, "X")
+        shape = np.shape(unnamed(X, "X"))[1:]
+        if shape != self.shape:
+            raise ValueError(f"rows of X have shape {shape}, and were described as {self.shape}")
+        return X
+
+    # ---- noise
+    def _refuse(self) -> "Inputs":
+        """Raises ValueError if a feature that holds no quantities by the model gets noise."""
+        for j, kind in self.by_model.items():
+            if (self.scale.reshape(-1)[j : j + 1] > 0).any():
+                text = (
+                    f"feature {j} of the input holds {kind} by the model's description, and noise "
+                    "would change it: give it scale 0"
+                )
+                raise ValueError(with_column_names(text, self.names))
         return self
 
-    def check(self, X: np.ndarray) -> None:
-        """Raises ValueError if a value of these inputs, (rows, features), marks a missing value for
-        the model and would get noise."""
-        if math.isnan(self._value):
-            return
-        marks = np.reshape(X, (len(X) if X.ndim > 1 else 1, -1)) == np.float32(self._value)
-        noisy = marks.any(0) if self._scale is None else marks.any(0) & (np.ravel(self._scale) > 0)
-        for j in np.flatnonzero(noisy):
-            self._refuse(int(j), f"is {self._value:g}, which marks a missing value for the model")
+    def _codes(self, X: np.ndarray) -> np.ndarray:
+        """For each cell of a table 0, 1 if it is NaN, or 2 + the number of its mark."""
+        codes = np.asarray(np.isnan(X), np.int64)
+        if self.marks:
+            each, which = np.unique(list(self.marks.values()), return_inverse=True)
+            at = list(self.marks)
+            codes[..., at] += (X[..., at] == each[which]) * (which + 2)
+        return codes
 
-    def _refuse(self, j: int, why: str) -> NoReturn:
-        text = f"feature {j} of the input {why}, and noise would change it: give it scale 0"
-        raise ValueError(with_column_names(text, self._names))
+    def _with_nan(self, X: np.ndarray) -> np.ndarray:
+        """A table with NaN for its marks."""
+        if not self.marks or len(self.shape) != 1:
+            return X
+        return np.asarray(np.where(self._codes(X) > 0, np.float32(np.nan), X))
+
+    def _marks_in(self, X: np.ndarray) -> list[list[float]]:
+        """The features with a marked cell in these rows, and their marks."""
+        if not self.marks or len(self.shape) != 1:
+            return []
+        return [[j, self.marks[j]] for j in np.flatnonzero((self._codes(X) > 1).any(0)).tolist()]
+
+    def _missing_in(self, z: np.ndarray) -> MissingCells:
+        """The missing cells of an input, flat."""
+        if len(self.shape) != 1 or not (self.marks or np.isnan(z).any()):
+            return WHOLE
+        codes = self._codes(z)
+        return MissingCells(z, codes, self.scale > 0) if codes.any() else WHOLE
+
+    # ---- shown and kept
+    def _table(self) -> Table:
+        if self.scale.size > TABLE:
+            noisy = int((self.scale > 0).sum())
+            return [{"shape": self.shape, "features": self.scale.size, "with noise": noisy}]
+        names = self.names or range(self.scale.size)
+        steps, missing = self.steps.reshape(-1).tolist(), self.missing.reshape(-1).tolist()
+        return [
+            {
+                "feature": name,
+                "noise": float(scale),
+                "kind": self.kinds.get(j, "quantity" if scale else "exact"),
+                "step": "" if math.isnan(steps[j]) else steps[j],
+                "missing cells": self._cells(j, missing[j]),
+            }
+            for j, (name, scale) in enumerate(zip(names, self.scale.reshape(-1).tolist()))
+        ]
+
+    def _cells(self, j: int, some: bool) -> str:
+        mark = f" (NaN or {self.marks[j]:g})" if j in self.marks else ""
+        return f"{'some' if some else 'none'}{mark}"
+
+    def __repr__(self) -> str:
+        return aligned(self._table())
+
+    def save(self, path: Path) -> None:
+        """Write the description to a file in JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            Path of the file."""
+        replace(path_of(path), (json.dumps(self._facts(), indent=1) + "\n").encode())
+
+    def _facts(self) -> dict[str, Any]:
+        """The description in types of JSON. Raises ValueError for categories that JSON does not
+        keep."""
+        return {
+            "inputs": _VERSION,
+            "certreg": version_text(VERSION_NUMBER),
+            "shape": self.shape,
+            "names": self.names,
+            "scale": _short(self.scale),
+            "kinds": self.kinds,
+            "by_model": dict(self.by_model),
+            "marks": self.marks,
+            "steps": _short(self.steps),
+            "missing": np.flatnonzero(self.missing).tolist(),
+            "rows": self.rows,
+            "guessed": self.guessed,
+            "categories": None if self._columns is None else text_of_categories(self._columns),
+        }
+
+    @classmethod
+    def load(cls, path: Path) -> "Inputs":
+        """Read a description.
+
+        Parameters
+        ----------
+        path : str or path
+            A file of `save`.
+
+        Returns
+        -------
+        Inputs
+            The description.
+
+        Raises
+        ------
+        ValueError
+            If the file is of another kind or damaged."""
+        with open(path_of(path), encoding="utf-8") as file:
+            text = file.read()
+        try:
+            return cls._of_facts(json.loads(text))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            why = " ".join(str(error).split())
+            raise ValueError(f"{os.fsdecode(path)} is no description of inputs: {why}") from None
+
+    @classmethod
+    def _of_facts(cls, facts: dict[str, Any]) -> "Inputs":
+        """The description with these `facts`."""
+        if facts["inputs"] != _VERSION:
+            raise ValueError("it is of another version; make it again")
+        shape, columns = tuple(map(int, facts["shape"])), None
+        scale = scale_of(np.array(facts["scale"], np.float64), shape)
+        if facts["names"] is not None:
+            dtypes = categories_of_text(facts["categories"])
+            columns = Columns.of_names(list(map(str, facts["names"])), scale, dtypes)
+            if len(columns.names) != scale.size:
+                raise ValueError("its names do not fit")
+        made = cls(shape, scale, columns)
+        made.kinds = {int(j): str(kind) for j, kind in facts["kinds"].items()}
+        made.by_model = {int(j): str(kind) for j, kind in facts["by_model"].items()}
+        made.marks = {int(j): float(mark) for j, mark in facts["marks"].items()}
+        made.steps = array_of(_with_nan(facts["steps"]), shape, np.float64, "steps").reshape(shape)
+        made.rows = int(facts["rows"])
+        made.guessed = bool(facts["guessed"])
+        made.missing.reshape(-1)[facts["missing"]] = True
+        return made
 
 
-def categorical_features_of(
-    model: Model, columns: Columns | None, scale: ArrayLike | None
-) -> CategoricalFeatures:
-    """The CategoricalFeatures of a model that is no factory. Raises ValueError if one gets
-    noise."""
-    return _described(model, columns, scale).refuse()
+def _short(values: np.ndarray) -> Any:
+    """Numbers for JSON, one if all are equal, with None for NaN."""
+    each = [None if value != value else value for value in values.reshape(-1).tolist()]
+    return each[0] if len(set(each)) == 1 else each
 
 
-def _described(
-    model: Model, columns: Columns | None, scale: ArrayLike | None
-) -> CategoricalFeatures:
-    function = model._inner() if isinstance(model, Denoised) else as_model(model)
-    if columns is None:
-        return CategoricalFeatures(function, scale)
-    return CategoricalFeatures(columns.wrapped(function), scale, columns.names)
+def _with_nan(values: Any) -> Any:
+    each = [math.nan if value is None else float(value) for value in np.ravel(values).tolist()]
+    return each if isinstance(values, list) else each[0]
 
 
-# ---- the default scale
+# ---- the inputs of a call
+class Prepared(NamedTuple):
+    """The inputs of a call, read once.
+
+    given    the rows as they were given, (rows, *shape), or codes of a DataFrame
+    columns  the Columns of a DataFrame, else None
+    scale    noise of the features as numbers; None if all features of an array get noise by default
+    inputs   their description
+    texts    about features of numbers that get no noise by default"""
+
+    given: np.ndarray
+    columns: Columns | None
+    scale: ArrayLike | None
+    inputs: Inputs
+    texts: list[str]
+
+
 def is_default(scale: Scale) -> bool:
     """Returns True if the scale does not name the features that get noise."""
     return scale is None or isinstance(scale, str)
 
 
-def split_by_rule(
-    model: Model, X: Inputs, scale: Scale, names: Names = None, values: bool = True
-) -> tuple[np.ndarray, Columns | None, ArrayLike | None, list[str]]:
-    """split_frame with a scale of 0, by default, also for features that the model marks; and texts
-    about the features of numbers that get no noise by default. Factories mark nothing here."""
-    matrix, columns, found = split_frame(X, scale, values)
-    if not is_default(scale):
-        return matrix, columns, found, []
-    shape = matrix.shape[1:]
-    flat = np.ones(math.prod(shape)) if found is None else np.array(np.ravel(found), np.float64)
-    kept = flat > 0
-    by_model = _without_noise(model, columns, len(flat))
-    flat[list(by_model)] = 0
-    if columns is not None and (kept != (flat > 0)).any():
-        columns = Columns(X, flat)
-        matrix = columns.matrix
-    counted = np.flatnonzero(~kept & (number_columns(X) if is_frame(X) else True))
-    shown = names or (None if columns is None else columns.names)
-    reasons = {"at most two values": [j for j in counted.tolist() if j not in by_model]}
-    for j, kind in by_model.items():
-        if kept[j] or j in counted:
-            reasons.setdefault(f"{kind} by the model's description", []).append(j)
-    texts = [_exact(why, which, shown) for why, which in reasons.items() if which]
-    if columns is None and found is None and flat.all():
-        return matrix, columns, None, texts
-    return matrix, columns, flat.reshape(shape) if columns is None else columns.scale, texts
+def prepare(
+    model: Model, X: Data, scale: Scale = None, inputs: Inputs | None = None, names: Names = None,
+    values: bool = True,
+) -> Prepared:  # fmt: skip
+    """Reads inputs: their numbers, their noise, and what the model says of them. A scale that names
+    no features is 0 for features with few values, if `values`, and for those that are no quantities
+    by the model. Factories are not asked. `names`: those of an array, for texts."""
+    if inputs is not None:
+        X = inputs._taken(X)
+        scale = inputs._numbers_of_scale() if scale is None else scale
+    given, columns, found = split_frame(X, scale, values)
+    shape = given.shape[1:]
+    told = told_by(model, shape, columns)
+    texts = list[str]()
+    if is_default(scale):
+        flat = np.ones(math.prod(shape)) if found is None else np.array(np.ravel(found), np.float64)
+        kept, by_model = flat > 0, _without_noise(model, told, flat.size)
+        flat[list(by_model)] = 0
+        if columns is not None and (kept != (flat > 0)).any():
+            columns = Columns(X, flat)
+            given = columns.matrix
+        numeric = number_columns(X) if is_frame(X) else np.ones(flat.size, bool)
+        shown = names or (None if columns is None else columns.names)
+        told.kinds, texts = _by_rule(kept, by_model, numeric, shown)
+        if columns is not None:
+            found = columns.scale
+        elif found is not None or not flat.all():
+            found = flat.reshape(shape)
+    told = told if inputs is None else told._with_facts_of(inputs)
+    told._set_scale(found)
+    return Prepared(given, columns, found, told, texts)
 
-
-def _without_noise(model: Model, columns: Columns | None, count: int) -> dict[int, str]:
-    """The kind of each feature that gets no noise because of the model."""
+def told_by(model: Model, shape: Shape, columns: Columns | None) -> Inputs:
+    """The inputs of a model by its own description: categories and marks."""
+    made = Inputs(shape, None, columns)
     if model is None or is_factory(model):
-        return {}
+        return made
+    function, owner, place = _owner_of(model, columns)
+    size = math.prod(shape)
+    made.by_model = {place(j): kind for j, kind in _kinds(owner).items()}
+    mark = getattr(function, "keywords", {}).get("missing")  # of functools.partial
+    marks = _marks(owner) if mark is None else dict.fromkeys(range(size), mark)
+    each = {place(j): float(np.float32(mark)) for j, mark in marks.items() if j < size}
+    made.marks = {j: mark for j, mark in each.items() if not math.isnan(mark)}
+    return made
+
+
+def _owner_of(model: Model, columns: Columns | None) -> tuple[Any, Any, Callable[[int], int]]:
+    """The function of a model, the object behind it, and the place of each of its features."""
+    function: Any = model._inner() if isinstance(model, Denoised) else as_model(model)
+    if columns is not None:
+        function = columns.wrapped(function)
+    if not isinstance(function, FrameFunction):
+        return function, _inner(owner_of(function)), lambda j: j
+    order, function = function.order, function.function
+    return function, _inner(owner_of(function)), order.__getitem__
+
+
+def _without_noise(model: Model, told: Inputs, count: int) -> dict[int, str]:
+    """The kind of each feature that gets no noise because of the model."""
     if isinstance(model, Denoised):
         still = np.flatnonzero(np.ravel(model.scale) == 0).tolist()
         return {j: "exact values" for j in still if j < count}
-    return {j: kind for j, kind in _described(model, columns, None).kinds.items() if j < count}
+    return {j: kind for j, kind in told.by_model.items() if j < count}
 
 
-def _exact(why: str, which: Sequence[int], names: Names) -> str:
-    shown = listed([repr(names[j]) if names else j for j in which])
-    return (
-        f"{why} in the features {shown}: they get no noise, and changes of them are not certified; "
-        "a scale names the features with noise"
-    )
+def _by_rule(
+    kept: np.ndarray, by_model: Mapping[int, str], numeric: np.ndarray, names: Names
+) -> tuple[dict[int, str], list[str]]:
+    """Why features get no noise by default, and texts about those with numbers. `kept`: those that
+    get some by the values of the rows."""
+    few = [j for j in np.flatnonzero(~kept).tolist() if j not in by_model]
+    kinds = {j: "at most two values" if numeric[j] else "no numbers" for j in few}
+    kinds.update((j, f"{kind} by the model's description") for j, kind in by_model.items())
+    reasons: dict[str, list[int]] = {}
+    for j, why in kinds.items():
+        if numeric[j] or kept[j]:
+            reasons.setdefault(why, []).append(j)
+    return kinds, [
+        f"{why} in the features {_shown(which, names)}: they get no noise, and changes of them are "
+        "not certified; a scale names the features with noise"
+        for why, which in reasons.items()
+    ]
 
 
-def scale_by_rule(model: Model, X: Inputs, scale: Scale) -> tuple[Scale, list[str]]:
-    """The scale by which split_by_rule decides, for other inputs too: a Series for a DataFrame with
+def _shown(which: Sequence[int], names: Sequence[object] | None) -> str:
+    return listed([repr(names[j]) if names else j for j in which])
+
+
+def scale_by_rule(
+    model: Model, X: Data, scale: Scale, inputs: Inputs | None = None
+) -> tuple[Scale, list[str]]:
+    """The scale by which `prepare` decides, for other inputs too: a Series for a DataFrame with
     different names of columns, numbers for an array; and the texts."""
+    if scale is None and inputs is not None:
+        scale = inputs._numbers_of_scale()
     if not is_default(scale):
         return scale, []
-    _, columns, found, texts = split_by_rule(model, X, scale)
+    read = prepare(model, X, scale, inputs)
+    columns, found = read.columns, read.scale
     if columns is not None and len(set(columns.names)) == len(columns.names):
-        return columns.series(columns.scale), texts
-    return np.ones(np.shape(X)[1:]) if found is None else found, texts
+        return columns.series(columns.scale), read.texts
+    return np.ones(np.shape(X)[1:]) if found is None else found, read.texts
+
+
+def rows_in_float32(read: Prepared) -> np.ndarray:
+    """The rows as float32 without gaps, in memory of their own. Raises ValueError if a number is
+    neither finite nor a missing cell."""
+    with np.errstate(over="ignore"):
+        matrix = numbers(read.given, np.float32, "X")
+    if read.columns is None and np.may_share_memory(matrix, read.given):
+        matrix = matrix.copy()  # the caller's array may change
+    check_finite(matrix, read.given, "X", "a finite float32", missing=True)
+    return np.ascontiguousarray(matrix)
+
+
+def check_rows(
+    model: Model, read: Prepared, matrix: np.ndarray, own_units: bool, sigmas: Sequence[float]
+) -> list[str]:
+    """Texts about the rows of a call and its model. `own_units`: neither a scale nor a description
+    was given. Raises ValueError if they do not fit."""
+    told = read.inputs
+    check_use(model, told.shape, read.scale, read.columns, sigmas)
+    known = told._with_nan(matrix)
+    check_whole(model, known)
+    texts = [*remark_on_examples(model, matrix), *read.texts]
+    told._refuse()
+    texts += _by_place(model, read)
+    texts += doubts(model, read, known, own_units)
+    if own_units and not texts:
+        texts += (text for text, _ in different_units(known, told.scale > 0, told.names))
+    return texts
+
+
+def doubts(model: Model, read: Prepared, X: np.ndarray, guessed: bool = False) -> Iterator[str]:
+    """Texts about features that get noise and may hold no quantities. Marks in X are NaN."""
+    yield from suspected_categorical(X, read.inputs.scale, read.inputs.names, guessed)
+    yield from _far(model, read, X)
+
+
+def _by_place(model: Model, read: Prepared) -> Iterator[str]:
+    """A text if a model with names gets an array."""
+    if read.columns is None and len(read.inputs.shape) == 1 and not isinstance(model, Denoised):
+        names = None if model is None or is_factory(model) else names_of(as_model(model))
+        if names is not None and not type(owner_of(model)).__module__.startswith("certreg."):
+            yield by_position("X", "the model", names)
 
 
 # ---- kinds of features, from the values
 def suspected_categorical(
-    X: np.ndarray, scale: ArrayLike | None, names: Sequence[object] | None
+    X: np.ndarray, scale: ArrayLike | None, names: Sequence[object] | None, guessed: bool = False
 ) -> Iterator[str]:
-    """Texts about features of a table that get noise and seem to be no quantities."""
+    """Texts about features of a table that get noise and seem to be no quantities. `guessed`: no
+    scale was given, so that the rows of a longer table could decide otherwise."""
     if X.ndim != 2 or X.shape[1] >= TABLE:  # small images have this size
         return
     at = np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int)
@@ -357,7 +752,9 @@ def suspected_categorical(
     values = {j: np.unique(v, return_counts=True) for j, v in known.items() if v.size}
     found: dict[str, list[int]] = {}
     ones = [j for j, (v, _) in values.items() if np.isin(v, (0, 1)).all()]
-    if any(len(values[j][0]) == 2 for j in ones) and len(X) >= FEWEST_ONES:
+    guessed &= len(X) < FEWEST_ROWS
+    both = len({float(v) for j in ones for v in values[j][0]}) == 2
+    if both if guessed else any(len(values[j][0]) == 2 for j in ones) and len(X) >= FEWEST_ONES:
         found["only 0 and 1"] = ones
     named = found.get("only 0 and 1", ())
     for j, (distinct, counts) in values.items():
@@ -366,11 +763,15 @@ def suspected_categorical(
             found.setdefault(f"{apart:g} in many rows, far from all other values,", []).append(j)
         elif j not in named and len(distinct) <= 2 and len(X) >= FEWEST_ROWS:
             found.setdefault("at most two values", []).append(j)
+    longer = (
+        f"; a table of {FEWEST_ROWS} rows would decide it otherwise, and "
+        "inputs=certreg.Inputs.of(model, X_train) decides it for any number of rows"
+    )
     for what, which in found.items():
-        shown = listed([repr(names[j]) if names else j for j in which])
         yield (
-            f"{what} in the features {shown}: if these are codes or marks instead of quantities, "
-            "noise turns them into numbers that no input has, so give them scale 0"
+            f"{what} in the features {_shown(which, names)}: if these are codes or marks instead "
+            "of quantities, noise turns them into numbers that no input has, so give them scale 0"
+            f"{longer if guessed and which is named else ''}"
         )
 
 
@@ -384,12 +785,55 @@ def _apart(distinct: np.ndarray, counts: np.ndarray) -> float | None:
     return None
 
 
-def check_categorical(
-    model: Model, X: np.ndarray, columns: Columns | None, scale: ArrayLike | None
-) -> Iterator[str]:
-    """The texts of suspected_categorical. Raises ValueError as CategoricalFeatures does. Factories
-    are not checked here."""
-    numbers = optional_scale(scale, X.shape[1:])
-    if model is not None and not is_factory(model):
-        categorical_features_of(model, columns, numbers).check(X)
-    yield from suspected_categorical(X, numbers, None if columns is None else columns.names)
+def _far(model: Model, read: Prepared, X: np.ndarray) -> Iterator[str]:
+    """Texts about values that are far from all numbers with which the model compares them."""
+    if model is None or is_factory(model) or X.ndim != 2:
+        return
+    _, owner, place = _owner_of(model, read.columns)
+    own = list(getattr(owner, "feature_names", None) or ())
+    for name, found in _thresholds(owner).items():
+        j = place(own.index(name) if name in own else int(name[1:]))
+        low, high = min(found), max(found)
+        room = BEYOND * (high - low)
+        far = X[(X[:, j] < low - room) | (X[:, j] > high + room), j]
+        if room and far.size and read.inputs.scale[j] > 0:
+            yield (
+                f"{far[0]:g} in the feature {_shown([j], read.inputs.names)}: the model compares "
+                f"it with {low:.4g} to {high:.4g} only, so this may mark a missing cell, and noise "
+                "would make it a number: give the model its `missing`, or the feature scale 0"
+            )
+
+
+def different_units(
+    X: np.ndarray, moves: np.ndarray, names: Names
+) -> Iterator[tuple[str, float]]:
+    """A text, and the ratio of the deviations, if one sigma cannot suit all features of a table in
+    their own units."""
+    if X.ndim != 2 or X.shape[1] > TABLE or len(X) < FEWEST_ONES:
+        return
+    sizes = np.where(moves, spread_of(X.astype(np.float64), "std"), 0)
+    if not (sizes > 0).any():
+        return
+    text, ratio = ends_of(sizes, names)
+    if ratio > MOST_APART:
+        yield (
+            f"standard deviations of features are from {text}, so noise of one sigma is too much "
+            "for one or nothing for another: give scale='std', or a scale of your own"
+        ), ratio
+
+
+def ends_of(sizes: np.ndarray, names: Names) -> tuple[str, float]:
+    """The least and the greatest positive size of a feature, and their ratio."""
+    flat = sizes.reshape(-1)
+    some = np.flatnonzero(flat > 0)
+    ends = [int(some[flat[some].argmin()]), int(some[flat[some].argmax()])]
+    named = [repr(names[j]) if names else str(j) for j in ends]
+    text = " to ".join(f"{flat[j]:.3g} (feature {name})" for j, name in zip(ends, named))
+    return text, float(flat[ends[1]] / flat[ends[0]])
+
+
+def missing_with_noise(X: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
+    """True for each missing cell of a table, (rows, features), in a feature that gets noise; None
+    if there is none. Marks are NaN."""
+    missing = np.isnan(X) & (scale > 0) if X.ndim == 2 else np.zeros(0, bool)
+    return missing if missing.any() else None

@@ -24,7 +24,8 @@ from .estimator import Estimator, kinds_of
 from .files import replace_arrays
 from .frames import Columns, Index, categories_of_text, in_order, index_of, is_frame, rows_of_text
 from .frames import text_of_categories, text_of_rows
-from .inputs import split_by_rule
+from .inputs import Inputs as Described
+from .inputs import prepare
 from .library import CertregError, check, lib, refusal_of, value_error
 from .results import _Result
 
@@ -270,6 +271,8 @@ class Calibrated(HtmlTable):
         one less.
     inputs_seed : int, optional
         For tests only: the seed of new inputs. An adversary must not know it.
+    inputs : Inputs, optional
+        As for certify_rows.
     **options
         Other arguments of Estimator, such as scale, kind, lo and hi.
 
@@ -307,6 +310,7 @@ class Calibrated(HtmlTable):
         progress: Progress | None = None,
         seed: int | None = None,
         inputs_seed: int | None = None,
+        inputs: Described | None = None,
         **options: Any,
     ) -> None:
         if options.pop("jobs", 1) != 1:
@@ -319,9 +323,9 @@ class Calibrated(HtmlTable):
         if np.ndim(X) == 1 and np.ndim(y) == 2:
             raise ValueError("X has one dimension and y has two: X comes before y")
         # The values of calibration points must not decide which features get noise (theory 12.1).
-        scale = options.get("scale")
-        matrix, columns, options["scale"], texts = split_by_rule(model, X, scale, values=False)
-        for text in texts:
+        read = prepare(model, X, options.get("scale"), inputs, values=False)
+        matrix, options["scale"] = read.given, read.scale
+        for text in read.texts:
             warnings.warn(text, stacklevel=3)
         truths = numbers(in_order(y, index_of(X), "y"), np.float64, "y")
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
@@ -342,7 +346,7 @@ class Calibrated(HtmlTable):
         outputs = output + scored if outputs is None else integer(outputs, "outputs", 1)
         samples = integer(samples, "samples", 1, 10**7)
         most = samples if most_samples is None else integer(most_samples, "most_samples", samples)
-        self._set_model(model, columns or matrix.shape[1:], outputs, most, inputs_seed, options)
+        self._set_model(model, read.inputs, outputs, most, inputs_seed, options)
         known = examples_among(model, matrix)
         if len(known):
             raise ValueError(
@@ -361,7 +365,7 @@ class Calibrated(HtmlTable):
     def _set_model(
         self,
         model: Model,
-        shape: Columns | Shape,
+        inputs: Described,
         outputs: int,
         most: int,
         inputs_seed: int | None,
@@ -374,7 +378,7 @@ class Calibrated(HtmlTable):
         self._denoiser = digest_of(model)
         self._options = options
         self._new_estimator = functools.partial(
-            Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT, **options
+            Estimator, model, inputs, most, outputs=outputs, pilot=NO_PILOT, **options
         )
         self._estimator = self._new_estimator(seed=inputs_seed)
 
@@ -438,6 +442,8 @@ class Calibrated(HtmlTable):
         if self._estimator._columns is not None:
             arrays["names"] = np.array(self._estimator._columns.names)
             arrays["categories"] = np.array(text_of_categories(self._estimator._columns))
+        if self._estimator._told.marks:
+            arrays["marks"] = np.array(list(self._estimator._told.marks.items()))
         rows, ids, records = self._points
         arrays["point_ids"] = np.array(ids)
         arrays.update((f"record_{i}", np.frombuffer(d, np.uint8)) for i, d in enumerate(records))
@@ -477,7 +483,7 @@ class Calibrated(HtmlTable):
         with arrays_in_file(path, "calibration", _VERSION) as kept:
             fields: dict[str, Any] = {name: kept[name].item() for name in _FIELDS}
             S.Calibration(**fields)  # raises an exception unless they are numbers
-            shape: Columns | Shape = tuple(int(length) for length in kept["shape"].ravel())
+            shape, columns = tuple(int(length) for length in kept["shape"].ravel()), None
             outputs = int(kept["model_outputs"].item())
             each = (fields["count"], min(fields["samples"], CALIBRATION_SCORES))
             scores = array_of(kept["scores"], each, np.float64, "scores").reshape(each)
@@ -488,13 +494,15 @@ class Calibrated(HtmlTable):
                     raise ValueError(f"{name} holds no numbers")
             if "names" in kept:
                 names, dtypes = kept["names"].tolist(), categories_of_text(str(kept["categories"]))
-                shape = Columns.of_names(list(map(str, names)), limits["scale"], dtypes)
-            points = _points_of(kept, shape)
+                columns = Columns.of_names(list(map(str, names)), limits["scale"], dtypes)
+            inputs = Described(shape, limits.get("scale"), columns)
+            inputs.marks = {int(j): float(mark) for j, mark in kept.get("marks", ())}
+            points = _points_of(kept, inputs)
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         given = options.pop("most_samples", None)
         most = max(integer(0 if given is None else given, "most_samples"), int(fields["samples"]))
         try:
-            made._set_model(model, shape, outputs, most, inputs_seed, {**limits, **options})
+            made._set_model(model, inputs, outputs, most, inputs_seed, {**limits, **options})
         except MemoryError as error:
             raise ValueError(f"{path} needs too much memory: {error}") from None
         made._set_calibration(scores, units, fields)
@@ -740,7 +748,7 @@ class Calibrated(HtmlTable):
 def _copied(
     kind: type[Calibrated],
     model: Model,
-    shape: Columns | Shape,
+    inputs: Described,
     most: int,
     options: dict[str, Any],
     scores: np.ndarray,
@@ -750,22 +758,22 @@ def _copied(
 ) -> Calibrated:
     """The copy of a Calibrated, from the results of __reduce__."""
     made = kind.__new__(kind)
-    made._set_model(model, shape, options.pop("outputs"), most, None, options)
+    made._set_model(model, inputs, options.pop("outputs"), most, None, options)
     made._set_calibration(scores, units, fields)
     made._points = points
     return made
 
 
-def _points_of(kept: Mapping[str, np.ndarray], shape: Columns | Shape) -> _Points:
+def _points_of(kept: Mapping[str, np.ndarray], described: Described) -> _Points:
     """The points of a file. Raises ValueError if they do not fit together."""
     ids, inputs = kept["point_ids"], kept["points"]
     if not ids.size:
         raise ValueError("it has no points")
     found = ids.ravel().tolist(), [kept[f"record_{i}"].tobytes() for i in range(ids.size)]
-    if isinstance(shape, Columns):
+    if described.names is not None:
         rows: Inputs = rows_of_text(str(inputs)) if inputs.item() else ()
         return rows, *found
-    each = ids.size, *shape
+    each = ids.size, *described.shape
     return array_of(inputs, each, np.float32, "points").reshape(each), *found
 
 

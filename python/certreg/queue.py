@@ -180,10 +180,8 @@ class Queue(Handle):
         """The missing cells of an input and its alternatives. Raises CertregError if an alternative
         cannot be used."""
         e, lacks = self._estimator, dict[int, MissingCells]()
-        for number, cell in enumerate(cells if e._noisy is not None or e._categorical else ()):
+        for number, cell in enumerate(cells):
             try:
-                if e._categorical and number:
-                    e._categorical.check(cell.z)
                 found = e._missing_in(cell.z)
                 found.check()
             except (CertregError, ValueError) as error:

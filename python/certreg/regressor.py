@@ -23,6 +23,7 @@ from .arguments import Frame, Inputs, Model, Scale, needed, number, own_names, r
 from .constants import NO_PILOT, PLAN_PAIRS, Statistic
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, weighted_scale
+from .inputs import Inputs as Described
 from .inputs import scale_by_rule
 from .intervals import Calibrated
 from .library import CertregError
@@ -70,6 +71,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         By default every prediction has fresh noise. An int: an input always gets the same noise,
         for tests. A server must not use it, because an adversary who knows it can find inputs with
         wrong predictions.
+    inputs : Inputs, optional
+        Description of the inputs. Its scale takes the place of `scale`.
 
     Attributes
     ----------
@@ -103,11 +106,12 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         hi: ArrayLike | None = None,
         random_state: int | None = None,
         check: bool = True,
+        inputs: Described | None = None,
     ) -> None:
         self.regressor, self.sigma, self.scale, self.statistic = regressor, sigma, scale, statistic
         self.samples, self.failure_rate, self.pairs = samples, failure_rate, pairs
         self.calibration, self.lo, self.hi = calibration, lo, hi
-        self.random_state, self.check = random_state, check
+        self.random_state, self.check, self.inputs = random_state, check, inputs
 
     # ---- fitting
     def fit(
@@ -160,12 +164,13 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             fitted: dict[str, Any] = dict(named, regressor_=regressor.fit(X, y, **more))
             if len(lacking):  # perhaps among the rows that are kept
                 regressor.predict(example)
-        fitted["scale_"], texts = scale_by_rule(fitted["regressor_"], X, self.scale)
+        given: Any = self.scale if self.inputs is None else self.inputs._numbers_of_scale()
+        fitted["scale_"], texts = scale_by_rule(fitted["regressor_"], X, given)
         for text in texts:
             warnings.warn(text, stacklevel=2)
-        if weights is not None and isinstance(self.scale, str):
+        if weights is not None and isinstance(given, str):
             moves = np.asarray(fitted["scale_"]) > 0
-            fitted["scale_"] = weighted_scale(X, self.scale, weights) * moves
+            fitted["scale_"] = weighted_scale(X, given, weights) * moves
         fitted.update(n_features_in_=np.shape(X)[1], _kept=kept, _calibrated=None)
         others = {name: vars(self)[name] for name in vars(self) if name != "feature_names_in_"}
         self.__dict__ = {**others, **fitted}  # at once: an earlier Ctrl-C changes nothing
@@ -265,9 +270,10 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rows, question = self._checked(X), self._question(1.0)
         if not len(rows):
             return np.empty(0)
+        values, options = list[float](), self._options(served=True)
         first = rows.iloc[[0]] if is_frame(rows) else rows.shape[1:]
-        values: list[float] = []
-        with Estimator(self.regressor_, first, self.samples, **self._options(served=True)) as e:
+        first = options.pop("inputs") or first
+        with Estimator(self.regressor_, first, self.samples, **options) as e:
             e._unchecked = False  # it is asked again instead
             each = (self.samples, lambda: values.append(float(e.estimate(question))))
             with _at(lambda: f"row {len(values)}"):
@@ -290,7 +296,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return Question(tolerance, alpha=alpha, statistic=self.statistic, serving=serving)
 
     def _options(self, served: bool = False) -> dict[str, Any]:
-        options = {"scale": self.scale_, "lo": self.lo, "hi": self.hi, "check": self.check}
+        options: dict[str, Any] = {"scale": self.scale_, "lo": self.lo, "hi": self.hi}
+        options.update(check=self.check, inputs=self.inputs)
         if self.random_state is not None:
             options["seed"] = seed_of_state(self.random_state)
         if served:

@@ -18,14 +18,14 @@ from . import structs as S
 from .alternatives import Alternatives, ChangeSet, Space
 from .arguments import Call, Executor, Inputs, Model, Path, Scale, abbreviated, field_names, integer
 from .arguments import number, own_names, positive, seed_or_random
-from .arrays import check_finite, numbers
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraints_of, member
 from .constants import no_member
-from .denoise import check_use, check_whole, remark_on_examples
+from .denoise import remark_on_examples
 from .display import Progress, Reporter
 from .estimator import Kinds, kinds_of, pilot_for
 from .frames import Columns, index_of
-from .inputs import check_categorical, is_default, missing_with_noise, split_by_rule
+from .inputs import Inputs as Described
+from .inputs import check_rows, is_default, missing_with_noise, prepare, rows_in_float32
 from .library import CertregError, ModelWarning, of_model, refusal_of, value_error
 from .questions import Asked, Question, needed_constraints, question_of
 from .queue import MOST_ROW, check_alternatives
@@ -163,6 +163,7 @@ def certify_rows(
     progress: Progress = True,
     resume: Path | None = None,
     alternatives: ChangeSet | Sequence[ChangeSet] | None = None,
+    inputs: Described | None = None,
     options: Options = Options(),
 ) -> Rows:
     """Certify every row of X.
@@ -213,6 +214,9 @@ def certify_rows(
         Changes of an input, such as other categories or brightness: the radius of a row then holds
         around the input and all changed inputs (docs/guide/alternatives.md), and `samples` is the
         number of samples of all of them. Experimental.
+    inputs : Inputs, optional
+        Description of the inputs, by which a row is read alone as among thousands; the default of
+        `scale` is its. Without one the rows of X decide.
     options : Options
         What few calls need: outputs and their ranges, the pilot, output bounds, kept records.
 
@@ -243,10 +247,17 @@ def certify_rows(
     >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0], [2.0]], 0.25, 0.5, seed=1)
     >>> rows.radius.round(2).tolist()
     [0.47, 0.46]"""
-    own_units = scale is None
-    kept = default_in(resume, np.shape(X)[1:]) if own_units and resume is not None else None
-    matrix, columns, numbers_of_scale, texts = _inputs(model, X, scale, kept)
-    shape = matrix.shape[1:]
+    own_units = scale is None and inputs is None
+    if own_units and resume is not None:
+        kept = default_in(resume, np.shape(X)[1:])  # the default of the rows that are done
+        scale = None if kept is None else 1.0 if kept[0] is None else kept[0]
+    read = prepare(model, X, scale, inputs)
+    matrix, columns, numbers_of_scale = rows_in_float32(read), read.columns, read.scale
+    shape, told = matrix.shape[1:], read.inputs
+    if not told.scale.any() and (columns is not None or is_default(scale)):
+        raise ValueError("no column gets noise: name the columns that may change in scale")
+    if columns is None and (told.scale == 1).all():
+        numbers_of_scale = None  # so that rows.scale resumes the same rows
     asked = _questions(questions, len(matrix))
     more = options_of(options)
     domain = _domain(more.domain)
@@ -277,10 +288,7 @@ def certify_rows(
         warnings.warn(text, stacklevel=3)
     if own_units and (text := bytes_remark(matrix[:100], sigmas)):
         warnings.warn(text, stacklevel=3)
-    check_use(model, shape, numbers_of_scale, columns, sigmas)
-    check_whole(model, matrix)
-    remarks = remark_on_examples(model, matrix)
-    for text in (*remarks, *texts, *check_categorical(model, matrix, columns, numbers_of_scale)):
+    for text in check_rows(model, read, matrix, own_units, sigmas):
         warnings.warn(text, stacklevel=3)
     sets = None
     if alternatives is not None:
@@ -292,15 +300,21 @@ def certify_rows(
     skips = more.on_crash == "skip"
     executor, jobs = executor_or_jobs(jobs, skips)
     kept_outputs = "records" if more.keep_records else "picks" if resume and more.check else ""
-    job = Job(model, columns, sampling, asked, radius, kept_outputs, len(matrix), sets, more.check)
+    job = Job(
+        model, columns, sampling, asked, radius, kept_outputs, len(matrix), sets, more.check, told
+    )
     _check_set(job, matrix[0])
     work = _Certification(job, matrix, domain, more.model_id, seed is not None, skips)
     work.rows.index = index_of(X)
-    made = {"the scale": isinstance(scale, str), "the denoiser": bool(remarks)}
+    known = bool(remark_on_examples(model, matrix))
+    made = {"the scale": isinstance(scale, str), "the denoiser": known}
     made["the set of alternatives"] = sets is not None and sets.space.is_of_rows
     work.rows.made = " and ".join(name for name, was_made in made.items() if was_made)
+    if is_default(scale) and inputs is None:
+        told.rows, told.guessed = len(matrix), True
+    work.rows.inputs = told
     work.rows.columns = None if columns is None else columns.names
-    work.rows.missing = missing_with_noise(matrix, numbers_of_scale)
+    work.rows.missing = missing_with_noise(told._with_nan(matrix), told.scale)
     rows = work.certified(executor, jobs, progress, resume)
     if rows["status"].all():
         refused = own_units and (rows["status"] == Status.INVALID).all()
@@ -310,30 +324,6 @@ def certify_rows(
 
 
 # ---- arguments --------------------------------------------------------------------------------
-def _inputs(
-    model: Model, X: Inputs, scale: Scale, kept: tuple[np.ndarray | None] | None
-) -> tuple[np.ndarray, Columns | None, ArrayLike | None, list[str]]:
-    """The rows as float32, the Columns of a DataFrame, the scale, and texts about it. `kept`: the
-    default scale of the rows that are done."""
-    if kept is not None:
-        scale = 1.0 if kept[0] is None else kept[0]
-    given, columns, found, texts = split_by_rule(model, X, scale)
-    if kept is not None and kept[0] is None:
-        found = None
-    if (columns is not None or is_default(scale)) and found is not None and not np.any(found):
-        raise ValueError("no column gets noise: name the columns that may change in scale")
-    with np.errstate(over="ignore"):
-        matrix = numbers(given, np.float32, "X")
-        if columns is None and np.may_share_memory(matrix, given):
-            matrix = matrix.copy()  # the caller's array may change
-        matrix = np.ascontiguousarray(matrix)
-    check_finite(matrix, given, "X", "a finite float32", missing=True)
-    ones = np.ones(matrix.shape[1:])
-    if columns is None and found is not None and np.array_equal(found, ones):
-        found = None  # so that rows.scale resumes the same rows
-    return matrix, columns, found, texts
-
-
 def _check_set(job: Job, z: np.ndarray) -> None:
     """Raises ValueError if the alternatives of the first row cannot be certified, before the model
     is called."""

@@ -66,6 +66,8 @@ def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:
         digest.update(job.columns.fingerprint(matrix).encode())
     plan["X"] = digest.hexdigest()
     plan["rows"] = len(matrix)
+    if job.inputs is not None and (marks := job.inputs._marks_in(matrix)):
+        plan["marks"] = marks
     if job.alternatives is not None:
         plan["alternatives"] = job.alternatives.text(matrix)
     if job.model is not None:  # records answer without it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import dataclasses
 import enum
@@ -27,6 +28,7 @@ from .display import HtmlTable, Line, Table, aligned, printable
 from .estimator import Estimator, kinds_of
 from .files import AnyPath, archive_of, replace
 from .frames import Index, in_order, listed, noise_on
+from .inputs import Inputs as Described
 from .library import version
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
 from .questions import Question, Serving, Target, digests_of, divided, stated_tolerance, structs_of
@@ -471,6 +473,7 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         "columns": None if rows.columns is None else list(rows.columns),
         "made": rows.made,
         "doubt": rows.doubt,
+        "inputs": _facts_of_inputs(rows.inputs),
         "certreg": rows.certreg,
         **_facts_of_index(rows.index),
     }
@@ -514,10 +517,18 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
             missing=kept.get("missing"),
             made=str(facts.get("made", "")),
             doubt=str(facts.get("doubt", "")),
+            inputs=Described._of_facts(facts["inputs"]) if facts.get("inputs") else None,
             certreg=str(facts["certreg"]),
         )
         _check(made)
     return made
+
+
+def _facts_of_inputs(inputs: Described | None) -> dict[str, Any] | None:
+    """None also for a description that a file cannot keep."""
+    with contextlib.suppress(ValueError):
+        return None if inputs is None else inputs._facts()
+    return None
 
 
 def _with_all_fields(found: np.ndarray) -> np.ndarray:
@@ -830,6 +841,8 @@ class Rows(HtmlTable):
         `limiting` alternative for each question, `proved`, with a target the number before the
         first one that failed, their `names`, and for each question their `estimates`, without a
         guarantee. Experimental.
+    inputs : Inputs or None
+        Description of the inputs, for other calls: as given, or as the rows and the model decided.
     certreg : str
         Version of the library that made the certificates, also in rows of a file.
 
@@ -857,6 +870,7 @@ class Rows(HtmlTable):
     made: str = ""
     alternatives: dict[tuple[int, int], Found] = dataclasses.field(default_factory=dict)
     doubt: str = ""
+    inputs: Described | None = None
     certreg: str = dataclasses.field(default_factory=lambda: version_text(version()))
 
     def __post_init__(self) -> None:
@@ -1129,6 +1143,8 @@ class Rows(HtmlTable):
     def _remarks(self) -> list[str]:
         """The remarks without failures."""
         noise = noise_remark(self.sampling, self.columns, bool(self.alternatives))
+        if noise and self.inputs and self.inputs.guessed:
+            noise += f" (guessed from {self.inputs.rows} rows)"
         cells = self.missing
         lacks = "" if cells is None else missing_remark(cells[self.done], self.columns)
         claims = claims_of(self.certificates, self.at_radius is not None)

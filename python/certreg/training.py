@@ -677,7 +677,7 @@ def compare_denoised(
     )
     one, levels = question_about_one(question), sigmas_of(sigmas)
     slack = not_negative(slack, "slack")
-    scale, texts = scale_by_rule(model, X, scale)
+    scale, texts = scale_by_rule(model, X, scale, more.get("inputs"))
     for text in texts:
         warnings.warn(text, stacklevel=2)
     fronts = [_denoised(model, examples, sigma, scale, components) for sigma in levels]

@@ -365,7 +365,8 @@ def tune_scale(
         Show a count, or call a function of (inputs done, most inputs); an input counts once for
         each trial. To cancel, the function may raise an exception.
     **more
-        Other arguments of certify_rows: batch, jobs, options, n_jobs, random_state, verbose.
+        Other arguments of certify_rows: inputs, batch, jobs, options, n_jobs, random_state,
+        verbose.
 
     Returns
     -------
@@ -397,7 +398,8 @@ def tune_scale(
             "scale that is chosen"
         )
     one = question_about_one(question)
-    scale, texts = scale_by_rule(model, X, box if scale is None and box is not None else scale)
+    start = box if scale is None and box is not None else scale
+    scale, texts = scale_by_rule(model, X, start, more.get("inputs"))
     for text in texts:
         warnings.warn(text, stacklevel=2)
     setting = Groups.of(X, scale, groups, number(limit, "limit"), box)

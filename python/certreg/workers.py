@@ -31,6 +31,7 @@ from .arrays import shared_rows
 from .constants import CHECK_ROWS, Dependence, Status, __version__, version_text
 from .denoise import function_of_rows, made_of
 from .frames import Columns
+from .inputs import Inputs
 from .library import CertregError, raised, refusal_of, version
 from .questions import Question, digests_of, divided, structs_of
 from .queue import ITSELF, Input, Node, Queue
@@ -50,6 +51,7 @@ class Job:
     rows: int = 0  # of the whole table
     alternatives: Alternatives | None = None
     audits: bool = True  # whether the model is asked again for some samples
+    inputs: Inputs | None = None  # what is known of them
 
     @property
     def batch(self) -> int:
@@ -109,7 +111,7 @@ class Worker:
         self.unchecked = job.audits and self.function is not None
         self.estimator = job.sampling.estimator(self.function or _no_model, self.unchecked)
         self.estimator._unchecked = False
-        self.estimator._names = getattr(job.columns, "names", None)
+        self.estimator._describe(job.inputs)
         self.random = 0.0  # the change of equal rows in another call
         self.queue = self._queue(0)
         self.questions = job.structs()
@@ -223,8 +225,6 @@ class Worker:
         try:
             if failed:
                 raise CertregError(failed.status, text=failed.error)
-            if self.estimator._categorical:
-                self.estimator._categorical.check(z)
             cells, samples = self._cells(z, k, known)
             if len(cells) - 1 > self.queue.alternatives:
                 if self.queue.inputs:

@@ -8,8 +8,8 @@ import pytest
 import kit
 from kit import ASKED, certify_refused, command_refused, no_warnings, package, parametrize
 from kit import rows_of, said, table_of
-from certreg import Calibrated, Estimator, check_model, tune_scale
-from certreg.inputs import CategoricalFeatures, suspected_categorical
+from certreg import Calibrated, Estimator, Inputs, check_model, tune_scale
+from certreg.inputs import suspected_categorical, told_by
 
 RANDOM = np.random.default_rng(0)
 CODES = RANDOM.integers(0, 4, 200)
@@ -126,27 +126,45 @@ def missing(value=-999.0):
     return make(n_estimators=20, max_depth=3, missing=value, n_jobs=1).fit(x, y), x
 
 
-MISSING = "feature 0 of the input is -999, which marks a missing value.*: give it scale 0"
-
-
-def test_a_number_that_marks_missing_values_stays():
+def test_a_number_that_marks_missing_cells_stays():
+    """It is in the rows that the model gets, as it is, and the radius is about the other cells."""
     model, x = missing()
+    seen = []
+
+    class Watched(type(model)):
+        def predict(self, rows, **more):
+            seen.append(np.array(rows)[:, 0])
+            return super().predict(rows, **more)
+
     booster = functools.partial(model.get_booster().inplace_predict, missing=-999)
-    for one in (model, booster):
-        for call in (
-            lambda: rows_of(one, x),
-            lambda: rows_of(one, x, scale=2),
-            lambda: Estimator(one, 3, 100).begin(x[0], 0.1),
-            lambda: Calibrated(one, x, Y, 0.1, samples=5),
-        ):
-            with pytest.raises(ValueError, match=MISSING):
-                call()
-        with pytest.raises(kit.certreg.RowsError, match=f"row 0: .*{MISSING}"):
-            rows_of(lambda: one, x)
-        assert MISSING.partition(",")[0] in str(check_model(one, x, sigma=0.1))
-        rows = rows_of(one, x, 0.01, 20, scale=[0, 1, 1])
-        assert np.abs(rows["prediction"].ravel() - model.predict(x)).max() < 20
-        Estimator(one, 3, 100).begin(x[1], 0.1)  # nothing is missing there
+    watched = Watched()
+    watched.__dict__.update(vars(model))
+    for one in (watched, booster, lambda: booster):
+        seen.clear()
+        with no_warnings():
+            rows = rows_of(one, x[:8], 0.01, 20, scale=1, inputs=Inputs.of(model, x, 1))
+        assert np.abs(rows["prediction"].ravel() - model.predict(x[:8])).max() < 20
+        assert rows.radius.min() > 0
+        there = np.concatenate(seen) if seen else np.array([-999, 1])
+        assert ((there == -999) | (there > -9)).all() and (there == -999).any()
+    remarks = "".join(rows_of(model, x[:8]).remarks())
+    assert "cells are missing in 4 of 8 rows, in feature 0" in remarks
+    with Estimator(model, 3, 100, seed=1) as e:
+        e.begin(x[0], 0.1)
+        assert (e.draw(0, 9)[:, 0] == -999).all()
+        e.begin(x[1], 0.1)
+        assert (e.draw(0, 9)[1:, 0] != x[1, 0]).all()
+    intervals = Calibrated(model, x, Y, 0.1, samples=5, seed=1, inputs_seed=2)
+    assert intervals.interval(x[0], 0).hi > 0
+
+
+def test_marks_differ_from_each_other_and_from_nan():
+    """Certificates and records know an input by the bits that the library gets."""
+    told, z = Inputs((2,)), np.float32([[-1, 3], [-2, 3], [np.nan, 3], [5, 3]])
+    told.marks = {0: -1.0, 1: -2.0}
+    filled = [told._missing_in(one).filled(one).tobytes() for one in np.r_[z, z[:, ::-1]]]
+    assert len(set(filled)) == 8 and filled[3] == z[3].tobytes()
+    assert filled[1] == z[1].tobytes()  # -2 marks nothing in the first column
 
 
 def test_files_of_xgboost_are_told_what_is_missing(folder):
@@ -156,7 +174,6 @@ def test_files_of_xgboost_are_told_what_is_missing(folder):
     np.save("x.npy", x[:6])
     np.save("scale.npy", [0.0, 1, 1])
     more = ("--missing", "-999", "--tolerance", "20")
-    certify_refused(MISSING, *more, model="m.json")
     words = ("certify", "m.json", "x.npy", *ASKED, "--scale", "scale.npy")
     wanted, far = model.predict(x[:6]), []
     for some in (more, ("--tolerance", "20")):
@@ -308,8 +325,8 @@ def test_steps_that_move_features_tell_nothing():
         (SimpleImputer(add_indicator=True), {2: "categories"}),
     ):
         model = make_pipeline(step.fit(X), "passthrough", Fitted())
-        assert CategoricalFeatures(model.predict).kinds == kinds
+        assert told_by(model.predict, (3,), None).by_model == kinds
     lost = np.c_[X[:, :2], np.full(len(X), np.nan), X[:, 2]]
     with no_warnings():
         model = make_pipeline(SimpleImputer().fit(lost), "passthrough", Fitted())
-    assert CategoricalFeatures(model.predict).kinds == {3: "categories"}  # the third is dropped
+    assert told_by(model.predict, (4,), None).by_model == {3: "categories"}  # the third is dropped

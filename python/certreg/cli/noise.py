@@ -9,7 +9,7 @@ import numpy as np
 
 from ..frames import MOST_VALUES, SPREADS, Columns, by_position, listed, names_of, noise_on
 from ..frames import split_frame, takes_by_position
-from ..inputs import categorical_features_of, split_by_rule, suspected_categorical
+from ..inputs import prepare, suspected_categorical
 from ..models import as_model
 from ..store import default_in
 from ..table import not_covered
@@ -34,8 +34,9 @@ def decide_noise(work: CommandInputs, named: bool) -> None:
             texts = _decide(work)
         matrix, columns, scale = split_frame(work.X, work.scale, values=False)
         if given.command != "check":  # prints the same as findings
-            categorical_features_of(work.model.made(), columns, scale).check(matrix)
-            texts += suspected_categorical(matrix, scale, names)
+            told = prepare(work.model.made(), work.X, 1.0 if work.scale is None else work.scale).inputs
+            told._refuse()
+            texts += suspected_categorical(told._with_nan(matrix), scale, names)
             for text in texts:
                 work.remark(text)
     moves = np.ones(matrix.shape[1:], bool)
@@ -73,7 +74,8 @@ def _decide(work: CommandInputs) -> list[str]:
         work.scale = kept[0]
         return []
     values = not interval and spread is None
-    *_, scale, texts = split_by_rule(work.model.made(), X, None, work.features.names, values)
+    read = prepare(work.model.made(), X, None, None, work.features.names, values)
+    scale, texts = read.scale, read.texts
     if scale is None and given.rows and values:
         scale = np.ones(np.shape(X)[1:])  # so that the values of some rows decide nothing
     if spread is not None and scale is not None:

@@ -1,0 +1,238 @@
+"""Inputs that are described once."""
+
+
+import numpy as np
+import pytest
+
+import kit
+from kit import no_warnings, package, parametrize, rows_of
+from certreg import Calibrated, Estimator, Inputs, certify_rows, check_model, tune_scale, within
+
+RANDOM = np.random.default_rng(3)
+X = np.c_[RANDOM.normal(size=(300, 2)), RANDOM.integers(0, 2, 300)].astype(np.float32)
+ONCE = dict(seed=7, progress=False, samples=200)
+
+
+def first(x):
+    return np.asarray(x)[:, 0] + 9 * (np.asarray(x)[:, 2] > 0.5)
+
+
+def frame():
+    names = dict(zip("abc", X.T.astype(float)))
+    towns = np.array(["x", "y", "z"])[np.arange(300) % 3]
+    return package("pandas").DataFrame(names).assign(town=towns)
+
+
+def of_frames(t):
+    return t["a"].to_numpy() + 9 * (t["c"] > 0.5) + (t["town"] == "x")
+
+
+def piped(table):
+    """A pipeline in which -1 marks a missing cell of the first column."""
+    package("sklearn")
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    numbers = make_pipeline(SimpleImputer(missing_values=-1.0), StandardScaler())
+    some = make_column_transformer((numbers, ["a", "b"]), (OneHotEncoder(), ["town"]))
+    return make_pipeline(some, Ridge()).fit(table, X[:, 0])
+
+
+# ---- one row, one certificate
+def test_a_row_has_one_certificate_alone_and_among_all():
+    table = frame()
+    inputs = Inputs.of(None, table)
+    assert inputs.scale.tolist() == [1, 1, 0, 0] and inputs.names == ("a", "b", "c", "town")
+    assert inputs.kinds == {2: "at most two values", 3: "no numbers"}
+    with no_warnings():
+        whole = certify_rows(of_frames, table[:60], 0.3, 0.5, inputs=inputs, **ONCE)
+        for i in (0, 1, 59):
+            one = table.iloc[[i]][["town", "c", "a", "b"]]  # in another order
+            alone = certify_rows(of_frames, one, 0.3, 0.5, inputs=inputs, noise_id=i, **ONCE)
+            assert alone.scale.tolist() == inputs.scale.tolist()
+            assert alone.inputs.names == inputs.names
+            assert alone.radius == whole.radius[i] and alone.prediction == whole.prediction[i]
+    assert whole.radius.min() > 0 and whole.inputs.rows == 300
+
+
+def test_without_a_description_the_rows_decide_and_say_so():
+    with pytest.warns(UserWarning, match="a table of 50 rows would decide it otherwise"):
+        few = rows_of(first, X[:4])
+    with pytest.warns(UserWarning, match="at most two values in the features 2: they get no noise"):
+        many = rows_of(first, X[:60])
+    assert few.scale.tolist() == [1, 1, 1] and many.scale.tolist() == [1, 1, 0]
+    assert few.inputs.guessed and "(guessed from 60 rows)" in "".join(many.remarks())
+    with no_warnings():
+        again = rows_of(first, X[:4], inputs=many.inputs)
+        assert again.scale.tolist() == [1, 1, 0]
+        other = rows_of(first, X[:4], inputs=many.inputs, scale=[2, 1, 0])
+        assert np.ravel(other.scale).tolist() == [2, 1, 0]
+        rows_of(first, X[:4], scale=[1, 1, 0])
+        rows_of(lambda x: x[:, 0], X[:1, :2] + 2, samples=50)  # neither 0 nor 1
+    assert "guessed" not in "".join(again.remarks())
+
+
+def test_everything_takes_a_description():
+    inputs, model = Inputs.of(None, X, [1, 2, 0]), lambda x: first(x)
+    found = []
+    for given in ({"inputs": inputs}, {"inputs": 3, "scale": [1, 2, 0]}):
+        with Estimator(model, max_samples=200, seed=1, **given) as e:
+            found.append(e.certify(X[0], 0.3, 200, 0.5).radius)
+    assert found[0] == found[1] > 0
+    with Estimator(model, inputs, 200, scale=[1, 0, 0], seed=1) as e:
+        e.begin(X[0], 0.3)
+        assert np.ptp(e.draw(0, 9), axis=0).astype(bool).tolist() == [True, False, False]
+    y = first(X)
+    with Calibrated(model, X, y, 0.1, samples=5, seed=1, inputs=inputs) as c:
+        assert c._estimator._scale.tolist() == [1, 2, 0]
+    tuned = tune_scale(model, X[:30], [0.3], 0.5, inputs=inputs, rounds=1, **ONCE)
+    assert tuned.scale[2] == 0 < tuned.scale[0]
+    assert within(model, X[:2], [0.1, 0.1, 0], inputs=inputs, **ONCE).radius.shape == (2,)
+    found = check_model(model, X * [1, 999, 1], sigma=1, inputs=inputs)
+    assert "units" not in [f.kind for f in found]
+    package("sklearn")
+    from certreg.regressor import SmoothedRegressor
+
+    smoothed = SmoothedRegressor(sigma=0.1, inputs=inputs, random_state=1).fit(X, y)
+    assert smoothed.scale_.tolist() == [1, 2, 0] and smoothed.predict(X[:2]).shape == (2,)
+    assert smoothed.certify(X[:2], 0.5).scale.tolist() == [1, 2, 0]
+    assert smoothed.predict_interval(X[:2]).shape == (2, 2)
+
+
+# ---- what is known of the inputs
+def test_a_pipeline_knows_its_marks_and_categories():
+    table = frame()
+    table.loc[::2, "a"] = -1.0
+    model = piped(table)
+    inputs = Inputs.of(model, table, "std")
+    assert inputs.marks == {0: -1.0, 1: -1.0} and inputs.by_model == {3: "categories"}
+    assert inputs.missing.tolist() == [True, False, False, False] and inputs.scale[0] < 1.1
+    with no_warnings():
+        rows = certify_rows(model, table[:6], 0.01, 5, inputs=inputs, **ONCE)
+    assert np.abs(rows.prediction - model.predict(table[:6])).max() < 0.1 < rows.radius.min() + 0.1
+    shown = repr(inputs)
+    assert "some (NaN or -1)" in shown and "categories by the model's description" in shown
+    assert "<th>missing cells</th>" in inputs._repr_html_()
+    assert Inputs.of(None, np.zeros((9, 3, 8, 8))).scale.shape == (3, 8, 8)
+
+
+def test_marks_before_a_scaler_are_not_those_behind_it():
+    package("sklearn")
+    from sklearn.impute import KNNImputer, SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    imputer = SimpleImputer(missing_values=-1)
+    for steps, marks in (
+        ((imputer,), {0: -1.0, 1: -1.0, 2: -1.0}),
+        ((StandardScaler(), imputer), {}),
+        ((KNNImputer(), imputer), {0: -1.0, 1: -1.0, 2: -1.0}),
+        ((SimpleImputer(),), {}),
+    ):
+        model = make_pipeline(*steps, Ridge()).fit(X, X[:, 0])
+        assert Inputs.of(model, X).marks == marks
+
+
+def test_integers_have_steps():
+    table = np.c_[np.arange(60), np.arange(60) / 4, RANDOM.normal(size=60)]
+    table[3, 0] = np.nan
+    assert Inputs.of(None, table).steps[:2].tolist() == [1, 0.25]
+
+
+def test_a_description_is_kept(folder):
+    table = frame().assign(kind=lambda t: t["town"].astype("category"))
+    table.loc[::2, "a"] = -1.0
+    made = Inputs.of(piped(table), table)
+    made.save("i.json")
+    again = Inputs.load("i.json")
+    assert repr(again) == repr(made) and again.names == made.names and again.marks == made.marks
+    assert again._columns.dtypes[4] == table["kind"].dtype
+    images = Inputs.of(None, np.random.default_rng(0).random((5, 1, 9, 9)))
+    images.save("j.json")
+    assert Inputs.load("j.json").scale.shape == (1, 9, 9)
+    rows = certify_rows(of_frames, table[:2], 0.3, 0.5, inputs=again, **ONCE)
+    rows.save("rows.npz")
+    assert repr(kit.certreg.Rows.load("rows.npz").inputs) == repr(rows.inputs)
+    for text in ("{", "[1]", '{"inputs": 9}', '{"inputs": 1, "shape": [2], "scale": [1]}'):
+        with open("k.json", "w", encoding="utf-8") as file:
+            file.write(text)
+        with pytest.raises(ValueError, match="k.json is no description of inputs: "):
+            Inputs.load("k.json")
+
+
+def test_marks_are_part_of_what_a_file_is_about(folder):
+    """Other marks are other noise."""
+    x = X.copy()
+    x[0, 0] = -1
+    inputs = Inputs.of(None, x)
+    rows_of(first, x[:2], inputs=inputs, resume="r.sqlite")
+    inputs.marks = {0: -1.0}
+    with pytest.raises(kit.certreg.ResumeError, match="different arguments .*marks"):
+        rows_of(first, x[:2], inputs=inputs, resume="r.sqlite")
+
+
+# ---- refusals and warnings
+@parametrize(
+    "given, kind, sentence",
+    (lambda t: t.to_numpy(), TypeError, "X has no names, .* a, b, c, town: give a DataFrame"),
+    (lambda t: t.rename(columns={"a": "z"}), ValueError, "X has no feature named 'a'"),
+    (lambda t: t.assign(more=1), ValueError, "a feature named 'more'"),
+)
+def test_tables_that_do_not_fit_are_refused(given, kind, sentence):
+    table = frame()
+    with pytest.raises(kind, match=sentence):
+        rows_of(of_frames, given(table[:3]), inputs=Inputs.of(None, table))
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    inputs = Inputs.of(None, X)
+    with pytest.raises(ValueError, match=r"rows of X have shape \(2,\), .* described as \(3,\)"):
+        rows_of(first, X[:3, :2], inputs=inputs)
+    with pytest.raises(TypeError, match="X is a DataFrame"):
+        rows_of(first, frame()[:3], inputs=inputs)
+    with pytest.raises(ValueError, match="needs rows"):
+        inputs.with_scale("std")
+    assert inputs.with_scale([1, 2, 3]).scale.tolist() == [1, 2, 3] != inputs.scale.tolist()
+
+
+def test_an_array_under_a_model_with_names_is_said():
+    class Named:
+        feature_names_in_ = np.array(["t", "p"], object)
+
+        def predict(self, x):
+            return np.asarray(x)[:, 0]
+
+    x = X[:9, :2] + 5
+    with pytest.warns(UserWarning, match="X has no names .* order of the model, t, p"):
+        rows_of(Named(), x)
+    with no_warnings():
+        rows_of(Named(), package("pandas").DataFrame(x, columns=["t", "p"]))
+
+
+def test_units_that_differ_much_are_said():
+    x = X[:60] * [1, 200, 1]
+    scale, model = [1, 1, 0], lambda t: t[:, 0]
+    with pytest.warns(UserWarning, match="standard deviations of features are from .*scale='std'"):
+        rows_of(model, X[:60, :2] * [1, 200], samples=50)
+    with no_warnings():
+        rows_of(model, x, samples=50, scale=scale)
+        rows_of(model, x[:, :2], samples=50, scale="std")
+        rows_of(model, x[:, :2] * [1, 0.25], samples=50)
+
+
+def test_a_value_beyond_all_thresholds_of_a_model_is_said():
+    """Files of XGBoost do not keep what marks a missing cell."""
+    make = package("xgboost").XGBRegressor
+    x = X.copy()
+    x[::2, 0] = -999
+    model = make(n_estimators=9, max_depth=2, missing=-999.0, n_jobs=1).fit(x, X[:, 0])
+    booster = model.get_booster()
+    with pytest.warns(UserWarning, match="-999 in the feature 0: the model compares it with"):
+        rows_of(booster, x[:1], scale=1)
+    with no_warnings():
+        rows_of(booster, x[1:2], scale=1)
+        rows_of(booster, x[:1], scale=[0, 1, 1])
