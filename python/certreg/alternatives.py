@@ -123,11 +123,12 @@ class Space:
         elif self.is_table and not known and _is_missing(value):
             return math.nan
         else:
-            found = float(np.float32(number(value, what)))
-            if not math.isfinite(found):
-                raise ValueError(f"{what} is {found:g}; it must be finite")
+            found = number(value, what)
+            if not abs(found) <= np.finfo(np.float32).max:
+                raise ValueError(f"{what} is {found:g}; it must be a finite float32")
             check_exact(np.array([[value]]), self.scale[[at]], what)
-            if known and self.X is not None and found not in self.X[:, at]:
+            found = float(np.float32(found))
+            if known and self.X is not None and not _same_cells(self.X[:, at], found).any():
                 found = None
         if found is None:
             raise ValueError(
@@ -168,6 +169,11 @@ def _is_missing(value: object) -> bool:
     """Whether a value is None, NaN or pandas.NA."""
     is_nan = isinstance(value, (float, np.floating)) and math.isnan(value)
     return value is None or is_nan or type(value).__name__ == "NAType"
+
+
+def _same_cells(values: np.ndarray, code: float) -> np.ndarray:
+    """True for each float32 with the bits of a code: models can tell 0.0 from -0.0."""
+    return np.asarray(values.view(np.uint32) == np.float32(code).view(np.uint32))
 
 
 def _different(codes: Sequence[float]) -> list[float]:

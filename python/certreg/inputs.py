@@ -381,7 +381,7 @@ class Inputs(HtmlTable):
     def _with_facts_of(self, other: "Inputs") -> "Inputs":
         """A copy with the facts that another description knows too."""
         made = copy.copy(other)
-        made.scale, made._columns, made.names = self.scale, self._columns, other.names
+        made.scale, made._columns, made.guessed = self.scale, self._columns, False
         made.by_model = {**other.by_model, **self.by_model}
         made.marks = {**other.marks, **self.marks}
         made.kinds = {**other.kinds, **self.kinds}
@@ -702,6 +702,7 @@ def rows_in_float32(read: Prepared) -> np.ndarray:
     if read.columns is None and np.may_share_memory(matrix, read.given):
         matrix = matrix.copy()  # the caller's array may change
     check_finite(matrix, read.given, "X", "a finite float32", missing=True)
+    np.copyto(matrix, np.float32(np.nan), where=np.isnan(matrix))  # of other bits
     return np.ascontiguousarray(matrix)
 
 

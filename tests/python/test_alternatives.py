@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from certreg.alternatives import Alternatives, Space
+from certreg.frames import Columns
 from kit import ASKED, SAMPLES, bits, certify_refused, certreg, counting, package, parametrize, read
 from kit import rows_of, said, same, write
 
@@ -477,3 +478,71 @@ def test_nullable_columns_have_alternatives():
     assert [found.count for found in rows.alternatives.values()] == [3, 3, 3]
     with pytest.raises(ValueError, match="the set of alternatives came from these rows"):
         certreg.population(rows)
+
+
+# ---- one rule for cells
+CELLS = (0.0, -0.0, 1, 1.0, True, 2**24, 2.0**24, 2**24 - 1, 2**24 + 1, 2.0**24 + 2, 0.1, "x", None)
+
+
+def codes_of(values, wrap, column):
+    """The values of the alternatives that OneOf makes of these, with the type and sign of each."""
+    package("pandas")
+    table = wrap(column)
+    columns = Columns(table, [1, 0]) if isinstance(table, package("pandas").DataFrame) else None
+    X = table if columns is None else columns.matrix
+    space = Space((2,), [1, 0], columns, np.float32(X))
+    found = Alternatives(certreg.OneOf(1, values, check=False), space)
+    z = np.float32([0, 77])
+    cells = [cell.z[1] for cell in found.of(z)[0]]
+    return cells if columns is None else [columns.value(1, code) for code in cells]
+
+
+def identity(value):
+    """Equal for values that no model can tell apart."""
+    return type(value).__name__, repr(value)
+
+
+@parametrize("order", range(6))
+def test_cells_of_arrays_are_their_bits(order):
+    given = [v for v in CELLS if v not in ("x", None)]
+    given = [given[i] for i in np.random.default_rng(order).permutation(len(given))] * 2
+    odd = 2**24 + 1
+    with pytest.raises(ValueError, match="has 16777217 .* float32 would make it 16777216"):
+        codes_of([odd], np.array, [[0, 5], [0, 5]])
+    held = [v for v in given if v != odd]
+    found = codes_of(held, np.array, [[0, 5], [0, 5]])
+    assert {one.tobytes() for one in found} == {np.float32(v).tobytes() for v in held}
+    assert len(found) == len({np.float32(v).tobytes() for v in held})
+    with pytest.raises(TypeError, match="must be a number, not 'x'"):
+        codes_of(["x"], np.array, [[0, 5]])
+    assert np.isnan(codes_of([None], np.array, [[0, 5]])).all()
+
+
+@parametrize("order", range(6))
+def test_cells_of_tables_are_values_with_their_types(order):
+    def wrap(values):
+        return package("pandas").DataFrame({"a": [0.0] * len(values), "b": np.array(values, object)})
+
+    given = [CELLS[i] for i in np.random.default_rng(order).permutation(len(CELLS))] * 2
+    found = codes_of(given, wrap, [7, *given])
+    wanted = {("number", repr(float(v)), v == int(v)) if type(v) in (int, float) else identity(v)
+              for v in given}  # 1 is 1.0
+    assert len(found) == len(wanted)
+
+
+def test_values_that_x_never_has_are_refused_by_their_bits():
+    X = np.array([[0.2, 0.0], [0.1, 3.0]])
+    with pytest.raises(ValueError, match="a value that 'feature 1' never has in X"):
+        rows_of(lambda x: x[:, 0], X, scale=[1, 0], alternatives=certreg.OneOf(1, [-0.0, 3.0]))
+
+
+def test_resumed_rows_are_the_same_bits(folder):
+    """Every NaN is the same missing cell, and 0.0 is not -0.0."""
+    X = np.array([[0.2, 0.0, np.nan], [0.1, 3.0, 1.0]], np.float32)
+    other, negative = X.copy(), X.copy()
+    other[0, 2], negative[0, 1] = np.uint32(0xFFC00001).view(np.float32), -0.0
+    more = dict(scale=[1, 0, 0], resume="r.sqlite", samples=100)
+    first = rows_of(lambda x: x[:, 0], X, **more)
+    assert bits(rows_of(lambda x: x[:, 0], other, **more)) == bits(first)
+    with pytest.raises(certreg.ResumeError, match="different arguments .X"):
+        rows_of(lambda x: x[:, 0], negative, **more)
