@@ -29,7 +29,7 @@ from .estimator import Estimator, kinds_of
 from .files import AnyPath, archive_of, replace
 from .frames import Index, in_order, listed, noise_on
 from .inputs import Inputs as Described
-from .library import version
+from .library import CertregError, version
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
 from .questions import Question, Serving, Target, digests_of, divided, stated_tolerance, structs_of
 from .questions import tolerance_text, typical_tolerance
@@ -187,7 +187,6 @@ def _check_places(rows: Rows, places: np.ndarray) -> None:
 TOO_LITTLE = "float32 noise"  # in the error of an input that is too far from 0 for its noise
 UNITS = "; scale='std' puts sigma in units of each feature"
 Fields: TypeAlias = Callable[[str, int, int], list[np.ndarray]]  # Rows._fields
-RELATIVE = (Statistic.MEDIAN, Statistic.MEAN)  # statistics that take relative tolerances
 
 
 def noise_remark(sampling: Sampling, names: Names, sets: bool = False) -> str:
@@ -337,14 +336,25 @@ def _small(
 ) -> str:
     """The end of a remark if the tolerance is below 1 % of the median size of the predictions."""
     size, typical = (_median_size(field(name)) for name in ("prediction", "tolerance"))
-    an_angle = math.isfinite(sampling.turn(question.output))
-    relative = question.relative_tolerance or question.statistic not in RELATIVE
-    if an_angle or relative or not typical < 0.01 * size:
+    is_small = typical < 0.01 * size  # False for NaN
+    if question.relative_tolerance or not is_small or not _takes_parts(sampling, question):
         return ""
     return (
         f"; this one is below 1 % of the median |prediction|, {size:.4g}: a tolerance like '10%' "
         "is a part of the prediction"
     )
+
+
+def _takes_parts(sampling: Sampling, question: Question) -> bool:
+    """Returns True if the library takes a part of the prediction as the tolerance of a question."""
+    asked = dataclasses.replace(question._of_rows(0), tolerance=0.0, relative_tolerance=0.1)
+    with sampling.estimator(None) as e:
+        e.begin(np.zeros(e.shape), sampling.sigmas[0], 0)
+        try:
+            e.certify(0, asked)
+        except CertregError as error:
+            return error.status != Status.INVALID
+    return True
 
 
 def _median_size(values: np.ndarray) -> float:
