@@ -265,6 +265,8 @@ def _thresholds(owner: Any) -> dict[str, list[float]]:
 class Inputs(HtmlTable):
     """Describes the inputs of a model, so that a row is read alone as among thousands.
 
+    Experimental.
+
     Without a description the rows of a call decide which features get noise, and rows of another
     call may decide otherwise. A description also knows more than rows do: the order of columns,
     their categories, and the numbers that mark missing cells. A marked cell stays as it is, like a

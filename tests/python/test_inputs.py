@@ -199,6 +199,17 @@ def test_arrays_that_do_not_fit_are_refused():
     assert inputs.with_scale([1, 2, 3]).scale.tolist() == [1, 2, 3] != inputs.scale.tolist()
 
 
+def test_tables_of_other_packages_are_refused_with_a_way():
+    class Table:
+        columns = ("a", "b")
+
+        def to_pandas(self):
+            return frame()
+
+    with pytest.raises(TypeError, match=r"X is a test_inputs.Table, .*: give X.to_pandas\(\)"):
+        rows_of(of_frames, Table())
+
+
 def test_an_array_under_a_model_with_names_is_said():
     class Named:
         feature_names_in_ = np.array(["t", "p"], object)
