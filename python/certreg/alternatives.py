@@ -63,8 +63,15 @@ class Space:
     """The features of the inputs of a run: names, noise, and the values that columns hold."""
 
     def __init__(
-        self, shape: Shape, scale: ArrayLike | None, columns: Columns | None, X: np.ndarray | None
+        self,
+        shape: Shape,
+        scale: ArrayLike | None,
+        columns: Columns | None,
+        X: np.ndarray | None,
+        known: Callable[[np.ndarray], np.ndarray] = lambda z: z,
     ) -> None:
+        """`known`: puts NaN in place of the marks of an input."""
+        self.known = known
         self.shape, self.size, self.columns = shape, math.prod(shape), columns
         flat = scale_of(1 if scale is None else scale, shape)
         self.scale: np.ndarray = np.asarray(flat, np.float64).reshape(-1)
@@ -761,7 +768,7 @@ class _Cover:
         sizes: Any = np.abs(z.astype(np.float64))
         self._moving = np.any([family._moving(space) for family in families], axis=0)
         for family in families:
-            if np.isnan(z[family._moving(space)]).any():
+            if np.isnan(space.known(z)[family._moving(space)]).any():
                 raise ValueError(f"cells are missing in features that {family!r} moves")
             family._check_input(z)
             sizes = family._sizes(sizes)

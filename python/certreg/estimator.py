@@ -459,7 +459,8 @@ class Estimator(Handle):
         if columns is not None:  # values have codes in place of digests
             columns = columns.table(z, "z")
             flat, layout = columns.matrix[0], columns.layout
-        sets = Alternatives(given, Space(self.shape, self._scale, columns, None))
+        space = Space(self.shape, self._scale, columns, None, self._told._with_nan)
+        sets = Alternatives(given, space)
         questions = [question_of(question) for question in asked]
         samples = integer(total, "total_samples", 1)
         sigma, noise_id = number(sigma, "sigma"), self._noise(noise_id)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from .arguments import Inputs as Data
 from .arguments import Model, Names, Path, Scale, Shape, of_class, path_of
-from .arrays import array_of, check_finite, numbers, scale_of, unnamed
+from .arrays import array_of, check_finite, inputs_of, numbers, scale_of, unnamed
 from .constants import VERSION_NUMBER, Status, version_text
 from .denoise import Denoised, check_use, check_whole, remark_on_examples
 from .display import HtmlTable, Table, aligned
@@ -242,7 +242,7 @@ def _marks(owner: Any) -> Facts:
         mark = getattr(owner, "missing_values" if imputes else "missing", None)
         is_number = isinstance(mark, (int, float, np.number)) and not math.isnan(mark)
         count = getattr(owner, "n_features_in_", 0) if is_number else 0
-        return dict.fromkeys(range(count), np.float32(mark) if count else 0)
+        return dict.fromkeys(range(count), mark)
     return _of_ensemble(owner, _marks)
 
 
@@ -432,9 +432,17 @@ class Inputs(HtmlTable):
         """For each cell of a table 0, 1 if it is NaN, or 2 + the number of its mark."""
         codes = np.asarray(np.isnan(X), np.int64)
         if self.marks:
-            each, which = np.unique(list(self.marks.values()), return_inverse=True)
             at = list(self.marks)
-            codes[..., at] += (X[..., at] == each[which]) * (which + 2)
+            each, which = np.unique(list(self.marks.values()), return_inverse=True)
+            marked = X[..., at] == each.astype(np.float32)[which]
+            changed = marked & (each.astype(np.float32) != each)[which]
+            if changed.any():
+                value = self.marks[at[int(np.argwhere(changed)[0, -1])]]
+                raise ValueError(
+                    f"{value:.17g} marks missing cells of X, and float32 cannot hold it, so the "
+                    "model would get a number: use another mark, such as NaN or -999"
+                )
+            codes[..., at] += marked * (which + 2)
         return codes
 
     def _with_nan(self, X: np.ndarray) -> np.ndarray:
@@ -601,10 +609,14 @@ def prepare(
     if inputs is not None:
         X = inputs._taken(X)
         scale = inputs._numbers_of_scale() if scale is None else scale
-    given, columns, found = split_frame(X, scale, values)
-    shape = given.shape[1:]
-    told = told_by(model, shape, columns)
-    texts = list[str]()
+    told = _told_of(model, X)
+    told = told if inputs is None else told._with_facts_of(inputs)
+    known = _known(X, told.marks)  # no mark decides about a scale
+    given, columns, found = split_frame(known, scale, values)
+    if known is not X:
+        columns = columns and Columns(X, columns.scale)
+        given = inputs_of(X) if columns is None else columns.matrix
+    shape, texts = given.shape[1:], list[str]()
     if is_default(scale):
         flat = np.ones(math.prod(shape)) if found is None else np.array(np.ravel(found), np.float64)
         kept, by_model = flat > 0, _without_noise(model, told, flat.size)
@@ -614,12 +626,13 @@ def prepare(
             given = columns.matrix
         numeric = number_columns(X) if is_frame(X) else np.ones(flat.size, bool)
         shown = names or (None if columns is None else columns.names)
-        told.kinds, texts = _by_rule(kept, by_model, numeric, shown)
+        kinds, texts = _by_rule(kept, by_model, numeric, shown)
+        told.kinds = {**told.kinds, **kinds}
         if columns is not None:
             found = columns.scale
         elif found is not None or not flat.all():
             found = flat.reshape(shape)
-    told = told if inputs is None else told._with_facts_of(inputs)
+    told._columns = columns
     told._set_scale(found)
     return Prepared(given, columns, found, told, texts)
 
@@ -633,9 +646,34 @@ def told_by(model: Model, shape: Shape, columns: Columns | None) -> Inputs:
     made.by_model = {place(j): kind for j, kind in _kinds(owner).items()}
     mark = getattr(function, "keywords", {}).get("missing")  # of functools.partial
     marks = _marks(owner) if mark is None else dict.fromkeys(range(size), mark)
-    each = {place(j): float(np.float32(mark)) for j, mark in marks.items() if j < size}
+    each = {place(j): float(mark) for j, mark in marks.items() if j < size}
     made.marks = {j: mark for j, mark in each.items() if not math.isnan(mark)}
     return made
+
+
+def _told_of(model: Model, X: Data) -> Inputs:
+    """told_by for the rows of an array or of a DataFrame."""
+    if not is_frame(X):
+        return told_by(model, inputs_of(X).shape[1:], None)
+    names = [str(name) for name in X.columns]
+    return told_by(model, (len(names),), Columns.of_names(names, np.zeros(len(names)), {}))
+
+
+def _known(X: Data, marks: Mapping[int, float]) -> Data:
+    """X with NaN for its marks."""
+    if is_frame(X):
+        table = X.copy(deep=False)
+        for j in [j for j in marks if number_columns(X.iloc[:, [j]])[0]]:
+            column = X.iloc[:, j]
+            table.isetitem(j, column.mask(column == marks[j]))
+        return table if marks else X
+    values = inputs_of(X)
+    if not marks or values.ndim != 2 or values.dtype.kind not in "iuf":
+        return X
+    at = list(marks)
+    known = values.astype(np.result_type(values, np.float32))
+    known[:, at] = np.where(values[:, at] == list(marks.values()), np.nan, known[:, at])
+    return known
 
 
 def _owner_of(model: Model, columns: Columns | None) -> tuple[Any, Any, Callable[[int], int]]:

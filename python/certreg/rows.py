@@ -296,7 +296,8 @@ def certify_rows(
             raise ValueError("radius cannot be combined with alternatives: leave one of them out")
         if sampling.noise_id + len(matrix) > MOST_ROW:
             raise ValueError(f"with alternatives noise ids of rows must be below {MOST_ROW}")
-        sets = Alternatives(alternatives, Space(shape, numbers_of_scale, columns, matrix))
+        space = Space(shape, numbers_of_scale, columns, matrix, told._of_arrays()._with_nan)
+        sets = Alternatives(alternatives, space)
     skips = more.on_crash == "skip"
     executor, jobs = executor_or_jobs(jobs, skips)
     kept_outputs = "records" if more.keep_records else "picks" if resume and more.check else ""

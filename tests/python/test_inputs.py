@@ -137,6 +137,36 @@ def test_marks_before_a_scaler_are_not_those_behind_it():
         assert Inputs.of(model, X).marks == marks
 
 
+def test_marks_decide_about_no_scale():
+    """They are left out of spreads, of few values, and of what families of changes move."""
+    package("sklearn")
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    x = X.copy()
+    x[::2] = -999
+    model = make_pipeline(SimpleImputer(missing_values=-999), Ridge()).fit(x, X[:, 0])
+    table = package("pandas").DataFrame(x.astype(float), columns=list("abc"))
+    for given in (x, table, x.astype(float)):
+        assert np.allclose(Inputs.of(model, given, "std").scale[:2], x[1::2, :2].std(0), rtol=1e-5)
+        with pytest.warns(UserWarning, match="at most two values in the features"):
+            rows = rows_of(model, given, 0.1, 5, samples=20)
+        assert np.ravel(rows.scale).tolist() == [1, 1, 0]
+    gain = kit.certreg.Gain(0.9, 1.1)
+    rows = rows_of(model, x[1:3], 0.1, 5, scale=1, samples=900, alternatives=gain)
+    assert "cells are missing in features that" in rows.errors[1, 0] and (0, 0) not in rows.errors
+
+
+def test_marks_that_float32_changes_are_refused():
+    inputs = Inputs.of(None, X[:, :2])
+    inputs.marks = {0: -999.9}
+    with pytest.raises(ValueError, match="-999.89.* marks missing cells .* float32 cannot hold it"):
+        rows_of(lambda x: x[:, 0], [[-999.9, 0.5]], inputs=inputs)
+    with no_warnings():
+        rows_of(lambda x: x[:, 0], [[0.3, 0.5]], inputs=inputs)
+
+
 def test_integers_have_steps():
     table = np.c_[np.arange(60), np.arange(60) / 4, RANDOM.normal(size=60)]
     table[3, 0] = np.nan
