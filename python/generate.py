@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import re
 import sys
@@ -80,15 +81,15 @@ def fields_of(body: str, known: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 def class_text(name: str, body: str, known: dict[str, str]) -> str:
     """A struct as a class; neighbouring fields of one type are together."""
-    groups: list[tuple[str, list[str]]] = []
-    for field, kind in fields_of(body, known):
-        if not groups or groups[-1][0] != kind:
-            groups.append((kind, []))
-        groups[-1][1].append(field)
-    parts = [(kind, part) for kind, names in groups for part in textwrap.wrap(" ".join(names), 75)]
-    text = ", ".join(f'({kind}, "{part}")'.replace(" ", "~") for kind, part in parts)
-    lines = textwrap.indent(textwrap.fill(text, 91), " " * 8).replace("~", " ")
-    return f"class {name}(Struct):\n    _fields_ = fields(\n{lines},\n    )\n"
+    groups = itertools.groupby(fields_of(body, known), key=lambda field: field[1])
+    parts = (
+        f'({kind}, "{part}")'.replace(" ", "~")
+        for kind, group in groups
+        for part in textwrap.wrap(" ".join(field for field, _ in group), 75)
+    )
+    line = f"    _fields_ = fields({', '.join(parts)})"
+    lines = textwrap.fill(line, 99, subsequent_indent=" " * 8).replace("~", " ")
+    return f"class {name}(Struct):\n{lines}\n"
 
 
 def declarations(code: str) -> str:

@@ -13,189 +13,144 @@ ref = C.POINTER
 
 
 class AttackPlan(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (size_t, "max_calls"), (pointer, "memory"),
-        (size_t, "memory_bytes"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (size_t, "max_calls"),
+        (pointer, "memory"), (size_t, "memory_bytes"))
 
 
 class AttackOptions(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (size_t, "calls"), (f64, "alpha"),
-        (u64, "number"), (pointer, "direction"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (size_t, "calls"), (f64, "alpha"),
+        (u64, "number"), (pointer, "direction"))
 
 
 class AttackResult(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "outcome stop side"),
-        (f64, "radius forecast cosine prediction tolerance sigma alpha"), (u64, "calls samples"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "outcome stop side"),
+        (f64, "radius forecast cosine prediction tolerance sigma alpha"), (u64, "calls samples"))
 
 
 class Certificate(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "status outcome stop"),
+    _fields_ = fields((u32, "struct_size"), (i32, "status outcome stop"),
         (f64, "radius prediction estimate output_lo output_hi radius_l1 radius_l2"),
         (f64, "radius_linf sigma tolerance alpha"), (u64, "samples noise_id question_digest"),
         (i32, "output statistic method center"), (u32, "constraints"), (i32, "limiting_side"),
         (u64, "input_digest"), (i32, "reason reserved"), (f64, "share_out share_allowed"),
-        (u64, "samples_needed audited"), (f64, "audit_change audit_band audit_share"),
-    )
+        (u64, "samples_needed audited"), (f64, "audit_change audit_band audit_share"))
 
 
 class DenoiserFacts(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (size_t, "inputs components"), (f64, "sigma"),
-        (u64, "rows digest"), (f64, "error"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (size_t, "inputs components"),
+        (f64, "sigma"), (u64, "rows digest"), (f64, "error"))
 
 
 class Error(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "status"), (i64, "sample row"), (i32, "output code"),
-        (f64, "value"), (C.c_char * 256, "text"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "status"), (i64, "sample row"),
+        (i32, "output code"), (f64, "value"), (C.c_char * 256, "text"))
 
 
 class Calibration(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "score output outputs"), (pointer, "units"), (f64, "sigma"),
-        (u64, "seed model samples first_noise last_noise digest count capacity"),
-        (pointer, "scores"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "score output outputs"), (pointer, "units"),
+        (f64, "sigma"), (u64, "seed model samples first_noise last_noise digest count capacity"),
+        (pointer, "scores"))
 
 
 class Coverage(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (f64, "alpha radius"), (u64, "samples"),
-        (f64, "sigma"), (u64, "points calibration_samples"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (f64, "alpha radius"),
+        (u64, "samples"), (f64, "sigma"), (u64, "points calibration_samples"))
 
 
 class Rule(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (f64, "alpha radius threshold"),
-        (u64, "samples sample_rank calibration least_points"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (f64, "alpha radius threshold"),
+        (u64, "samples sample_rank calibration least_points"))
 
 
 class Interval(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "output"), (f64, "lo hi period alpha radius threshold"),
-        (u64, "pieces samples failed"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "output"),
+        (f64, "lo hi period alpha radius threshold"), (u64, "pieces samples failed"))
 
 
 class Target(Struct):
-    _fields_ = fields(
-        (u32, "struct_size look_count"), (f64, "radius"), (ref(u64), "looks"), (f64, "growth"),
-    )
+    _fields_ = fields((u32, "struct_size look_count"), (f64, "radius"), (ref(u64), "looks"),
+        (f64, "growth"))
 
 
 class Serving(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "pairs"), (size_t, "samples"), (f64, "failure_rate trim core"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "pairs"), (size_t, "samples"),
+        (f64, "failure_rate trim core"))
 
 
 class Forecast(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (u64, "least_samples"), (f64, "expected_samples"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (u64, "least_samples"),
+        (f64, "expected_samples"))
 
 
 class QueueRow(Struct):
-    _fields_ = fields(
-        (u32, "struct_size number depth path"), (u64, "tag sample"),
-    )
+    _fields_ = fields((u32, "struct_size number depth path"), (u64, "tag sample"))
 
 
 class Alternative(Struct):
-    _fields_ = fields(
-        (u32, "struct_size number depth path halvings reserved"), (u64, "tag"), (pointer, "z"),
-        (f64, "margin"), (pointer, "record"), (size_t, "record_bytes"),
-    )
+    _fields_ = fields((u32, "struct_size number depth path halvings reserved"), (u64, "tag"),
+        (pointer, "z"), (f64, "margin"), (pointer, "record"), (size_t, "record_bytes"))
 
 
 class AlternativeResult(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "state"), (f64, "estimate radius"), (u64, "samples"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "state"), (f64, "estimate radius"),
+        (u64, "samples"))
 
 
 class QueueResult(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "state"), (u64, "tag"), (i32, "status reserved"),
+    _fields_ = fields((u32, "struct_size"), (i32, "state"), (u64, "tag"), (i32, "status reserved"),
         (ref(Error), "error"), (u64, "seed pilot"), (size_t, "room count"),
         (ref(Certificate), "certificates"), (pointer, "limiting"),
         (size_t, "alternative_room alternative_count"), (ref(AlternativeResult), "alternatives"),
-        (u64, "proved"),
-    )
+        (u64, "proved"))
 
 
 class QueueCall(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "state"), (u64, "ticket"), (size_t, "rows used"),
-        (pointer, "x"), (ref(QueueRow), "row"), (pointer, "stream"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "state"), (u64, "ticket"), (size_t, "rows used"),
+        (pointer, "x"), (ref(QueueRow), "row"), (pointer, "stream"))
 
 
 class Run(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (u64, "seed noise_id level samples pilot batch"),
-        (f64, "sigma model_seconds library_seconds"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"),
+        (u64, "seed noise_id level samples pilot batch"),
+        (f64, "sigma model_seconds library_seconds"))
 
 
 class Bounds(Struct):
-    _fields_ = fields(
-        (u32, "struct_size constraints"),
+    _fields_ = fields((u32, "struct_size constraints"),
         (f64, "sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi range_lo range_hi"),
-        (f64, "alpha"), (u64, "samples"), (f64, "moment_center moment_hi"),
-    )
+        (f64, "alpha"), (u64, "samples"), (f64, "moment_center moment_hi"))
 
 
 class SolverPlan(Struct):
-    _fields_ = fields(
-        (u32, "struct_size max_evaluations"), (pointer, "memory"), (size_t, "memory_bytes"),
-    )
+    _fields_ = fields((u32, "struct_size max_evaluations"), (pointer, "memory"),
+        (size_t, "memory_bytes"))
 
 
 class MeanChange(Struct):
-    _fields_ = fields(
-        (u32, "struct_size constraints"), (f64, "drop rise mean_least mean_greatest"),
-    )
+    _fields_ = fields((u32, "struct_size constraints"),
+        (f64, "drop rise mean_least mean_greatest"))
 
 
 class SolveInfo(Struct):
-    _fields_ = fields(
-        (u32, "struct_size evaluations"), (u64, "points"),
-        (u32, "loose refinements fallbacks reserved"), (f64, "seconds"),
-    )
+    _fields_ = fields((u32, "struct_size evaluations"), (u64, "points"),
+        (u32, "loose refinements fallbacks reserved"), (f64, "seconds"))
 
 
 class BisectionPlan(Struct):
-    _fields_ = fields(
-        (u32, "struct_size max_evaluations"), (f64, "accuracy cap"), (pointer, "memory"),
-        (size_t, "memory_bytes"),
-    )
+    _fields_ = fields((u32, "struct_size max_evaluations"), (f64, "accuracy cap"),
+        (pointer, "memory"), (size_t, "memory_bytes"))
 
 
 class Radius(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "outcome"), (f64, "radius"), (i32, "limiting_side reserved"),
-        (size_t, "limiting"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "outcome"), (f64, "radius"),
+        (i32, "limiting_side reserved"), (size_t, "limiting"))
 
 
 class WorstFunction(Struct):
-    _fields_ = fields(
-        (u32, "struct_size constraints"), (i32, "side"), (u32, "region_count"),
+    _fields_ = fields((u32, "struct_size constraints"), (i32, "side"), (u32, "region_count"),
         (f64, "radius change bound mean variance gradient by_variance by_mean by_gradient"),
         (f64, "offset slope rest tilt range_lo range_hi"),
-        (f64 * (MOST_REGIONS - 1), "breakpoints"), (i32 * (MOST_REGIONS + 1), "regions"),
-    )
+        (f64 * (MOST_REGIONS - 1), "breakpoints"), (i32 * (MOST_REGIONS + 1), "regions"))
 
 
 PROGRESS = C.CFUNCTYPE(C.c_int, pointer, u64, u64)
@@ -211,67 +166,57 @@ QUEUEKEEP = C.CFUNCTYPE(C.c_int, pointer, ref(QueueRow), pointer, size_t)
 
 
 class Batch(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "device"), (size_t, "rows inputs columns"), (u64, "first"),
-        (size_t, "used_first used_count"), (pointer, "x y stream"), (ref(QueueRow), "row"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "device"), (size_t, "rows inputs columns"),
+        (u64, "first"), (size_t, "used_first used_count"), (pointer, "x y stream"),
+        (ref(QueueRow), "row"))
 
 
 class Plan(Struct):
-    _fields_ = fields(
-        (u32, "struct_size constraints"), (u64, "seed"), (size_t, "max_samples pilot blocks"),
-        (PROGRESS, "progress"), (pointer, "progress_user memory"), (size_t, "memory_bytes"),
-        (u32, "flags reserved audit reserved_2"),
-    )
+    _fields_ = fields((u32, "struct_size constraints"), (u64, "seed"),
+        (size_t, "max_samples pilot blocks"), (PROGRESS, "progress"),
+        (pointer, "progress_user memory"), (size_t, "memory_bytes"),
+        (u32, "flags reserved audit reserved_2"))
 
 
 class Question(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "output"), (f64, "tolerance alpha"), (i32, "statistic method"),
-        (f64, "huber_width"), (i32, "center"), (u32, "constraints"), (u64, "bonferroni"),
-        (ref(f64), "prediction"), (ref(Target), "target"), (ref(Serving), "serving"),
-        (size_t, "prediction_count output_count"), (f64, "relative_tolerance"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "output"), (f64, "tolerance alpha"),
+        (i32, "statistic method"), (f64, "huber_width"), (i32, "center"), (u32, "constraints"),
+        (u64, "bonferroni"), (ref(f64), "prediction"), (ref(Target), "target"),
+        (ref(Serving), "serving"), (size_t, "prediction_count output_count"),
+        (f64, "relative_tolerance"))
 
 
 class DenoiserPlan(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (size_t, "inputs"), (u64, "rows"), (READ, "read"),
-        (pointer, "user"), (f64, "sigma"), (pointer, "scale"), (size_t, "components"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (size_t, "inputs"), (u64, "rows"),
+        (READ, "read"), (pointer, "user"), (f64, "sigma"), (pointer, "scale"),
+        (size_t, "components"))
 
 
 class Alternatives(Struct):
-    _fields_ = fields(
-        (u32, "struct_size count"), (pointer, "z margins"), (ALTERNATIVEWRITE, "write"),
-        (pointer, "user"), (u64, "first_noise_id"), (u32, "halvings watch estimate_all reserved"),
-    )
+    _fields_ = fields((u32, "struct_size count"), (pointer, "z margins"),
+        (ALTERNATIVEWRITE, "write"), (pointer, "user"), (u64, "first_noise_id"),
+        (u32, "halvings watch estimate_all reserved"))
 
 
 class QueueInput(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "asks_again"), (u64, "tag"), (pointer, "z"), (f64, "sigma"),
-        (u64, "noise_id level"), (size_t, "samples"), (ref(Question), "questions"),
+    _fields_ = fields((u32, "struct_size"), (i32, "asks_again"), (u64, "tag"), (pointer, "z"),
+        (f64, "sigma"), (u64, "noise_id level"), (size_t, "samples"), (ref(Question), "questions"),
         (size_t, "count"), (f64, "at_radius"), (ref(Alternatives), "alternatives"),
-        (f64, "seconds"), (pointer, "record"), (size_t, "record_bytes"),
-    )
+        (f64, "seconds"), (pointer, "record"), (size_t, "record_bytes"))
 
 
 class QueuePlan(Struct):
-    _fields_ = fields(
-        (u32, "struct_size flags"), (size_t, "capacity calls questions sets alternatives"),
-        (QUEUEKEEP, "keep"), (pointer, "keep_user"), (f64, "random"),
-    )
+    _fields_ = fields((u32, "struct_size flags"),
+        (size_t, "capacity calls questions sets alternatives"), (QUEUEKEEP, "keep"),
+        (pointer, "keep_user"), (f64, "random"))
 
 
 EVAL = C.CFUNCTYPE(C.c_int, pointer, ref(Batch))
 
 
 class Model(Struct):
-    _fields_ = fields(
-        (u32, "struct_size"), (i32, "reserved"), (EVAL, "eval"), (pointer, "user"),
-        (size_t, "inputs outputs batch"), (pointer, "scale kind lo hi"),
-    )
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (EVAL, "eval"), (pointer, "user"),
+        (size_t, "inputs outputs batch"), (pointer, "scale kind lo hi"))
 
 
 # Result and parameters of each function.
