@@ -7,14 +7,13 @@ others."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import os
 import pathlib
 import re
 import sys
 import zipfile
+
+from auditwheel import wheeltools
 
 DOCS = pathlib.Path("/usr/share/doc")
 COMMON = pathlib.Path("/usr/share/common-licenses")
@@ -54,33 +53,20 @@ def texts(packages: list[str]) -> dict[str, str]:
     return made
 
 
-def record_line(name: str, content: bytes) -> str:
-    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
-    return f"{name},sha256={digest},{len(content)}\n"
-
-
 def add(path: pathlib.Path) -> None:
-    with zipfile.ZipFile(path) as old:
-        entries = {entry.filename: old.read(entry) for entry in old.infolist()}
-        files = texts(bundled(old))
-    if STATIC["libstdc++6"] in entries:
-        files["cuda-runtime.txt"] = CUDA_RUNTIME
-    (record,) = (name for name in entries if name.endswith(".dist-info/RECORD"))
-    folder = record.rpartition("/")[0]
-    added = "".join(f"License-File: bundled/{name}\n" for name in sorted(files)).encode()
-    ours = b"License-File: LICENSE\n"
-    metadata = entries[f"{folder}/METADATA"]
-    entries[f"{folder}/METADATA"] = metadata.replace(ours, ours + added, 1)
-    for name, text in sorted(files.items()):
-        entries[f"{folder}/licenses/bundled/{name}"] = text.encode()
-    del entries[record]
-    lines = [record_line(*entry) for entry in entries.items() if not entry[0].endswith("/")]
-    entries[record] = "".join([*lines, f"{record},,\n"]).encode()
-    beside = path.with_suffix(".part")
-    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as new:
-        for name, content in entries.items():
-            new.writestr(name, content)
-    os.replace(beside, path)
+    with zipfile.ZipFile(path) as wheel:
+        files = texts(bundled(wheel))
+        if STATIC["libstdc++6"] in wheel.namelist():
+            files["cuda-runtime.txt"] = CUDA_RUNTIME
+    with wheeltools.InWheel(path, path) as folder:  # writes RECORD anew
+        (metadata,) = folder.glob("*.dist-info/METADATA")
+        added = "".join(f"License-File: bundled/{name}\n" for name in sorted(files)).encode()
+        ours = b"License-File: LICENSE\n"
+        metadata.write_bytes(metadata.read_bytes().replace(ours, ours + added, 1))
+        licenses = metadata.parent / "licenses/bundled"
+        licenses.mkdir()
+        for name, text in files.items():
+            (licenses / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
