@@ -8,7 +8,7 @@ import functools
 import html
 import json
 import math
-from typing import Any, Container, NamedTuple, Sequence, TypeAlias, TypeVar, Union, cast
+from typing import Any, NamedTuple, Sequence, TypeAlias, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,9 +35,8 @@ class _Result:
         names = field_names(cls)  # type: ignore[arg-type]
         return cls(**{name: enum_value(name, getattr(struct, name)) for name in names})
 
-    def _struct(self) -> Struct:
-        fields = dataclasses.asdict(cast(Any, self))
-        return cast(Struct, getattr(S, type(self).__name__)(**fields))
+    def _struct(self, **more: object) -> Struct:
+        return cast(Struct, getattr(S, type(self).__name__)(**vars(self), **more))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,8 +216,7 @@ class Certificate(_Result, HtmlTable):
         put_placeholders(*ends)
         out, why = S.Certificate(), S.Error()
         given = [None if part is None else part.ctypes for part in (scales, *ends)]
-        struct, results = C.byref(self._struct()), (C.byref(why), C.byref(out))
-        check(lib.certreg_move_certificate(struct, first.size, *given, *results), why)
+        check(lib.certreg_move_certificate(self._struct(), first.size, *given, why, out), why)
         return self._of(out)
 
 
@@ -346,7 +344,7 @@ class Bounds:
         return held
 
     def _struct(self) -> S.Bounds:
-        given = {k: v for k, v in dataclasses.asdict(self).items() if v is not None}
+        given = {k: v for k, v in vars(self).items() if v is not None}
         return S.Bounds(constraints=self.constraints, **given)
 
     @classmethod
@@ -446,15 +444,9 @@ class WorstFunction(_Result):
             of 0."""
         given = np.ascontiguousarray(numbers(t, np.float64, "t"))
         out = np.empty_like(given)
-        struct = C.byref(self._struct())
+        struct = self._struct(region_count=len(self.regions))
         check(lib.certreg_worst_function_values(struct, out.size, given.ctypes, out.ctypes))
         return out.reshape(np.shape(t))[()]
-
-    def _struct(self) -> S.WorstFunction:
-        fields = dataclasses.asdict(self)
-        for name in ("breakpoints", "regions"):
-            fields[name] = S.WorstFunction.kinds[name](*fields[name])
-        return S.WorstFunction(region_count=len(self.regions), **fields)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -537,21 +529,22 @@ def to_json(
     for part, kind, name in ((run, Run, "run"), (certificate, Certificate, "certificate")):
         if part is not None:
             instance(part, kind, name)
-    left_out = set() if integer(flags, "flags", 0, JSON_SEED) else {"seed"}
     parts = {"question": asked, "run": run, "certificate": certificate}
     structs = {name: part._struct() for name, part in parts.items() if part is not None}
-    found: dict[str, Any] = {name: _fields(part, left_out) for name, part in structs.items()}
+    found: dict[str, Any] = {name: _fields(struct) for name, struct in structs.items()}
     if asked is not None:
         found["question"].update(_pointed_at(structs["question"]))
+    if not integer(flags, "flags", 0, JSON_SEED) and run is not None:
+        del found["run"]["seed"]
     found["version"] = version()
     return json.dumps(found, separators=(",", ":"), allow_nan=False)
 
 
-def _fields(struct: Struct, left_out: Container[str] = ()) -> dict[str, Json]:
+def _fields(struct: Struct) -> dict[str, Json]:
     """The numbers of a struct, in types of JSON."""
     found: dict[str, Json] = {}
     for name, kind in struct.kinds.items():
-        if name in left_out or name in ("struct_size", "reserved") or name.endswith("_count"):
+        if name in ("struct_size", "reserved") or name.endswith("_count"):
             continue
         value = getattr(struct, name)
         if kind in (u64, size_t):
@@ -570,22 +563,20 @@ def _number(value: float) -> float | None:
 def _pointed_at(question: Struct) -> dict[str, Json]:
     """The structs and numbers that a question points to."""
     count, given = question.prediction_count, question.prediction
+    several: list[Json] = [_number(n) for n in given[: max(count, 1)]] if given else [None]
     target: dict[str, Json] | None = None
     serving: dict[str, Json] | None = None
-    several: list[Json] | None = None
-    if given:
-        several = [_number(given[i]) for i in range(max(count, 1))]
     if question.target:
-        target = _fields(question.target[0])
-        looks, length = question.target[0].looks, question.target[0].look_count
-        target["looks"] = [str(looks[i]) for i in range(length)] if looks else None
+        asked = question.target[0]
+        looks = [str(n) for n in asked.looks[: asked.look_count]] if asked.looks else None
+        target = {**_fields(asked), "looks": cast(Json, looks)}
     if question.serving:
         serving = _fields(question.serving[0])
         pairs = serving.pop("pairs")
         serving.update({"pairs": pairs} if pairs else {})
     return {
         "output_count": str(question.output_count),
-        "prediction": several if count or several is None else several[0],
+        "prediction": several if count else several[0],
         "target": target,
         "serving": serving,
     }
@@ -651,6 +642,5 @@ def chosen_sigma(
 ) -> SigmaChoice:
     """choose_sigma for a flat array of structs, beginning with all levels of the first input."""
     means, level, why = (f64 * max(levels, 1))(), size_t(), S.Error()
-    given = structs, inputs, levels, C.byref(why)
-    check(lib.certreg_choose_sigma(*given, means, C.byref(level)), why)
+    check(lib.certreg_choose_sigma(structs, inputs, levels, why, means, C.byref(level)), why)
     return SigmaChoice(int(level.value), list(means[:levels]))
