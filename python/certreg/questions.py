@@ -11,7 +11,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import structs as S
-from .arguments import f64, field_names, integer, listed, number, positive, u64
+from .arguments import f64, integer, listed, number, positive, u64
 from .arrays import numbers
 from .constants import ALL_OUTPUTS, Center, Constraint, Constraints, Method, Statistic
 from .constants import constraints_of, member
@@ -91,34 +91,29 @@ class Serving:
     pairs: bool = False
 
     def _struct(self) -> S.Serving:
-        return S.Serving(**dataclasses.asdict(self))
+        return S.Serving(**vars(self))
 
 
-_CHOSEN = ("best", "auto")
 _OF_THE_PAPER = (Statistic.MEAN, Center.TRUE_MEAN)
 
 
 def _named(enum_type: type[Statistic | Method], value: object, what: str) -> int:
-    """A member by its name. For names of published methods, the error text has their names here."""
+    """A member by its name. Error texts explain names that come from elsewhere."""
+    name = str(value).lower()
     try:
         return member(enum_type, value, what)
     except ValueError as error:
-        name = str(value).lower()
+        if enum_type is Statistic and name.strip() in ("best", "auto"):
+            raise ValueError(
+                f"statistic is {value!r}; give one for all inputs, because a statistic chosen for "
+                "each would be another function at a shifted input, and no radius would hold"
+            ) from None
         if "smooth" not in name and not name.startswith("rs"):
             raise
         raise ValueError(
             f"{error} (α-smoothing and RS-Reg are trimmed_mean, center smoothing is ball_center, "
             "median smoothing is median, each with method='baseline')"
         ) from None
-
-
-def _statistic_of(value: object) -> int:
-    if isinstance(value, str) and value.strip().lower() in _CHOSEN:
-        raise ValueError(
-            f"statistic is {value!r}; give one for all inputs, because a statistic chosen for each "
-            "would be another function at a shifted input, and no radius would hold"
-        )
-    return _named(Statistic, value, "statistic")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,7 +203,7 @@ class Question:
         positive(self.alpha, "alpha")  # the library replaces 0 by the default
         integer(self.bonferroni, "bonferroni", 1)
         for field, value in (
-            ("statistic", _statistic_of(self.statistic)),
+            ("statistic", _named(Statistic, self.statistic, "statistic")),
             ("method", _named(Method, self.method, "method")),
             ("center", member(Center, self.center, "center")),
             ("constraints", constraints_of(self.constraints)),
@@ -281,17 +276,14 @@ class Question:
                 "for the rows of certify_rows"
             )
         pointers = ("prediction", "target", "serving")
-        names = field_names(Question)
-        q = S.Question(**{name: getattr(self, name) for name in names if name not in pointers})
+        q = S.Question(**{k: v for k, v in vars(self).items() if k not in pointers})
         if self.prediction is not None:
             each = self.prediction if isinstance(self.prediction, tuple) else ()
-            numbers = each or (number(self.prediction, "prediction"),)
-            q.prediction_count = len(each)
-            q.prediction = (f64 * len(numbers))(*numbers)
+            values = each or (number(self.prediction, "prediction"),)
+            q.prediction_count, q.prediction = len(each), (f64 * len(values))(*values)
         if self.target is not None:
-            target = self.target
-            if not isinstance(target, Target):
-                target = Target(number(target, "target"))
+            given = self.target
+            target = given if isinstance(given, Target) else Target(number(given, "target"))
             q.target = C.pointer(target._struct())
         if self.serving is not None:
             if not isinstance(self.serving, Serving):
@@ -377,14 +369,11 @@ def question_of(asked: object) -> Question:
 
 def needed_constraints(questions: Sequence[Question]) -> int:
     """The constraints that a plan needs for these questions; 0: the default ones."""
-    return int(Constraints.ECGM) if any(map(_may_use_gradient, questions)) else 0
-
-
-def _may_use_gradient(question: Question) -> bool:
-    named = integer(question.constraints, "constraints")
-    if not named:
-        return bool(question.method == Method.PAPER)
-    return bool(named & Constraint.GRADIENT)
+    for q in questions:
+        named = integer(q.constraints, "constraints")
+        if named & Constraint.GRADIENT or not named and q.method == Method.PAPER:
+            return int(Constraints.ECGM)
+    return 0
 
 
 def divided(questions: Sequence[Question], sigmas: int) -> list[Question]:
@@ -418,7 +407,7 @@ def question_digest(question: Asked) -> int:
 
 def _digest_of(struct: S.Question) -> int:
     digest, why = u64(), S.Error()
-    check(lib.certreg_question_digest(C.byref(struct), C.byref(why), C.byref(digest)), why)
+    check(lib.certreg_question_digest(struct, why, C.byref(digest)), why)
     return int(digest.value)
 
 
