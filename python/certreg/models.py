@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import threading
+import types
 import warnings
 from typing import Any, Callable, Iterator, Mapping, Sequence, TypeAlias, cast
 
@@ -286,18 +287,12 @@ TorchModule: TypeAlias = Any  # a torch.nn.Module
 Estimator: TypeAlias = Any  # of scikit-learn, XGBoost or LightGBM
 
 
-class _Writable:
-    """The array interface of an array, without the mark that it is read-only."""
-
-    def __init__(self, x: np.ndarray) -> None:
-        self.owner, there = x, x.__array_interface__
-        there["data"] = (there["data"][0], False)
-        self.__array_interface__ = there
-
-
 def writable(x: np.ndarray) -> np.ndarray:
     """An array in the same memory without the mark that it is read-only. It keeps x alive."""
-    return x if x.flags.writeable else np.asarray(_Writable(x))
+    if x.flags.writeable:
+        return x
+    there = {**x.__array_interface__, "data": (x.ctypes.data, False)}
+    return np.asarray(types.SimpleNamespace(owner=x, __array_interface__=there))
 
 
 _MODES = threading.Lock()
@@ -432,43 +427,30 @@ def torch_on_device(module: TorchModule) -> DeviceFunction:
     return model
 
 
-class _Named:
-    """The predict function of a model that was fitted to a DataFrame. Arrays are turned into
-    DataFrames, since scikit-learn would warn at every call with an array."""
+class _Predict:
+    """The predict function of a network of scikit-learn, or of a model that was fitted to a
+    DataFrame. Arrays are then turned into DataFrames, since scikit-learn would warn at every call
+    with an array."""
 
-    def __init__(self, predict: Function, names: Names) -> None:
-        self.predict, self.feature_names_in_ = predict, names
-        self.__self__ = getattr(predict, "__self__", self)  # for names.owner_of
-
-    def __call__(self, x: np.ndarray) -> Any:
-        names = self.feature_names_in_ or ()
-        if isinstance(x, np.ndarray) and x.shape[1:] == (len(names),):
-            x = needed("pandas", "the model").DataFrame(x, columns=names, copy=False)
-        return self.predict(x)
-
-
-class _InPieces:
-    """The predict function of a network of scikit-learn."""
-
-    def __init__(self, predict: Function) -> None:
-        self.predict, self.__self__ = predict, getattr(predict, "__self__", self)
+    def __init__(self, model: Estimator, names: Names, network: bool) -> None:
+        self.__self__, self.names, self.network = model, names, network  # for frames.owner_of
 
     def __call__(self, x: Any) -> Any:
-        return in_pieces(self.predict, x, np.copy, np.concatenate)
-
-
-def _is_network(model: Estimator) -> bool:
-    """Returns True for a network of scikit-learn, also at the end of a pipeline."""
-    if of_class(model, "sklearn.pipeline", "Pipeline"):
-        model = model.steps[-1][1]
-    return of_class(model, "sklearn.neural_network", "MLPRegressor")
+        if self.names and isinstance(x, np.ndarray) and x.shape[1:] == (len(self.names),):
+            x = needed("pandas", "the model").DataFrame(x, columns=self.names, copy=False)
+        predict = self.__self__.predict
+        return in_pieces(predict, x, np.copy, np.concatenate) if self.network else predict(x)
 
 
 def _predictor(model: Estimator) -> Function:
-    names = getattr(model, "feature_names_in_", None)
-    predict: Function = _InPieces(model.predict) if _is_network(model) else model.predict
-    no_frames = names is None or importlib.util.find_spec("pandas") is None
-    return predict if no_frames else _Named(predict, list(cast(Any, names)))
+    pandas = importlib.util.find_spec("pandas")
+    names = None if pandas is None else getattr(model, "feature_names_in_", None)
+    last = model.steps[-1][1] if of_class(model, "sklearn.pipeline", "Pipeline") else model
+    network = of_class(last, "sklearn.neural_network", "MLPRegressor")
+    if names is None and not network:
+        predict: Function = model.predict
+        return predict
+    return _Predict(model, None if names is None else list(names), network)
 
 
 def _own(model: Estimator, module: str, name: str) -> bool:
