@@ -600,7 +600,7 @@ class Estimator(Handle):
         times *= len(questions)
         out = (S.Certificate * times)(*[refused_certificate()] * times)
         try:
-            self._called(call, structs, len(questions), out, around=self._callbacks)
+            self._call(call, structs, len(questions), out, around=self._callbacks)
         except CertregError as error:
             error.certificates = [Certificate._of(c) for c in out]
             raise
@@ -678,7 +678,7 @@ class Estimator(Handle):
         call = lib.certreg_certify if radius is None else lib.certreg_output_bounds
         radii = [] if radius is None else [radius]
         given = total, questions, len(questions), *radii, C.byref(first)
-        self._called(call, *given, around=self._callbacks)
+        self._call(call, *given, around=self._callbacks)
 
     def bounds(self, question: Asked, side: Side | int | str) -> Bounds:
         """Return the bounds that were used for one side of a question.
@@ -923,7 +923,7 @@ class Estimator(Handle):
         if self._plan[1].audit:
             rows = size_t()  # none is left: the library calls the model
             given = None, C.byref(rows)
-            self._called(lib.certreg_audit_next, *given, around=self._callbacks)
+            self._call(lib.certreg_audit_next, *given, around=self._callbacks)
 
     def _outputs_of(self, x: np.ndarray) -> np.ndarray:
         """Calls the model outside of the library, which is not busy meanwhile."""

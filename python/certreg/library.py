@@ -13,8 +13,7 @@ import signal
 import sys
 import threading
 import types
-from typing import Any, Callable, ContextManager, Iterator, NamedTuple, NoReturn, Sequence, TypeVar
-from typing import cast
+from typing import Any, Callable, ContextManager, Iterator, NamedTuple, NoReturn, TypeVar, cast
 
 from . import structs as S
 from .arguments import Names, pointer, u32
@@ -467,8 +466,8 @@ class Handle:
             if handle:
                 function(handle)
 
-    def _function(self, verb: str) -> Callable[..., int]:
-        function: Callable[..., int] = getattr(lib, f"certreg_{self._NAME}_{verb}")
+    def _function(self, verb: str) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(lib, f"certreg_{self._NAME}_{verb}")
         return function
 
     def _open(self) -> C.c_void_p:
@@ -486,17 +485,14 @@ class Handle:
         return CertregError(status, why)
 
     def _call(
-        self, verb: str, *arguments: object, around: ContextManager[None] | None = None
-    ) -> None:
-        self._called(self._function(verb), *arguments, around=around)
-
-    def _called(
         self,
-        function: Callable[..., int],
+        call: str | Callable[..., int],
         *arguments: object,
         around: ContextManager[None] | None = None,
     ) -> None:
-        """Calls a function of the library on the handle. Raises CertregError if it fails."""
+        """Calls a function of the library, given itself or by its verb, on the handle. Raises
+        CertregError if it fails."""
+        function = self._function(call) if isinstance(call, str) else call
         with around or self._calls:
             status = function(self._open(), *arguments)
             failure = self._failure(status) if status else None
@@ -504,5 +500,4 @@ class Handle:
             raise failure
 
     def _failure(self, status: int) -> CertregError:
-        last: Callable[..., Sequence[S.Error]] = getattr(lib, f"certreg_{self._NAME}_error")
-        return self._error(status, last(self._handle)[0])
+        return self._error(status, self._function("error")(self._handle)[0])

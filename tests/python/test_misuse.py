@@ -347,7 +347,7 @@ def calibrated():
 )
 def test_no_input_of_another_thread_comes_between_the_calls_of_one_answer(make, ask):
     """Another thread begins another input after every call of the library."""
-    plain, told = Handle._called, []
+    plain, told = Handle._call, []
 
     def begin(handle):
         try:
@@ -363,7 +363,7 @@ def test_no_input_of_another_thread_comes_between_the_calls_of_one_answer(make, 
 
     with make() as one:
         wanted = ask(one)
-    with make() as one, mock.patch.object(Handle, "_called", called):
+    with make() as one, mock.patch.object(Handle, "_call", called):
         found = ask(one)
     assert same(wanted, found)
     assert set(told) == {Status.BUSY}
