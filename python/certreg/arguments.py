@@ -157,10 +157,10 @@ def with_habits(function: Call) -> Call:
     return cast(Call, named)
 
 
-def path_of(value: object, what: str = "path") -> str | bytes:
+def path_of(value: object, what: str = "path") -> str:
     """The path of a file."""
     try:
-        return os.fspath(cast("os.PathLike[str]", value))
+        return os.fsdecode(cast("os.PathLike[str]", value))
     except TypeError:
         raise TypeError(f"{what} must be the path of a file, not {abbreviated(value)}") from None
 

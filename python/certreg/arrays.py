@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes as C
 import math
-import os
 import sys
 from typing import Any, Callable, Iterator, TypeVar
 
@@ -353,7 +352,7 @@ def arrays_in_file(given: Path, what: str, version: int) -> Iterator[dict[str, n
         if getattr(error, "status", 0) == Status.PLATFORM:  # of this machine, not of the file
             raise
         why = " ".join(str(error).split())
-        raise ValueError(f"{os.fsdecode(path)} is no {what}: {why}") from None
+        raise ValueError(f"{path} is no {what}: {why}") from None
 
 
 def call_on_a_device(model: Callable[..., object], batch: S.Batch, shape: Shape) -> None:

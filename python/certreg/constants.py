@@ -339,17 +339,10 @@ LEVELS_OF_A_DOMAIN = 1 << 18
 
 # ---- members by name
 _ENUM_OF_FIELD: dict[str, type[enum.Enum]] = {
-    "status": Status,
-    "outcome": Outcome,
-    "stop": Stop,
-    "statistic": Statistic,
-    "method": Method,
-    "center": Center,
-    "constraints": Constraint,
-    "limiting_side": Side,
-    "reason": Reason,
-    "side": Side,
+    kind.__name__.lower(): kind
+    for kind in (Status, Outcome, Stop, Statistic, Method, Center, Reason, Side)
 }
+_ENUM_OF_FIELD |= {"constraints": Constraint, "limiting_side": Side}
 Value = TypeVar("Value")
 Member = TypeVar("Member", bound=enum.IntEnum)
 
