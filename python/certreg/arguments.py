@@ -130,13 +130,13 @@ HABITS = {"n_jobs": "jobs", "random_state": "seed", "verbose": "progress"}
 def own_names(given: Mapping[str, Any]) -> dict[str, Any]:
     """Keyword arguments with this package's names for those of scikit-learn. Raises TypeError if
     both names of an argument are given."""
-    named = {name: value for name, value in given.items() if name not in HABITS}
+    named = dict(given)
     for habit, name in HABITS.items():
         if habit not in given:
             continue
         if name in given:
             raise TypeError(f"{habit} takes the place of {name}: give one of them")
-        value = given[habit]
+        value = named.pop(habit)
         if habit == "verbose":
             value = integer(value, habit, most=2**31 - 1) > 0
         elif habit == "n_jobs":

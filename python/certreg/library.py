@@ -19,7 +19,6 @@ from . import structs as S
 from .arguments import Names, pointer, u32
 from .constants import VERSION_NUMBER, Center, Constraint, Constraints, Method, Output, Score, Side
 from .constants import Statistic, Status, enum_value
-from .structs import FUNCTIONS
 
 MAJOR = VERSION_NUMBER // 10000
 NAME = {"darwin": f"libcertreg.{MAJOR}.dylib", "win32": "libcertreg.dll"}.get(
@@ -27,18 +26,13 @@ NAME = {"darwin": f"libcertreg.{MAJOR}.dylib", "win32": "libcertreg.dll"}.get(
 )
 
 
-def _path() -> str:
-    """CERTREG_LIB if it is set, else the library inside the package or in the repository around it,
-    else the name of an installed library."""
-    here = pathlib.Path(__file__).resolve().parent
-    for path in (here / "lib" / NAME, here.parents[1] / "lib" / NAME):
-        if path.exists():
-            return os.environ.get("CERTREG_LIB") or str(path)
-    return os.environ.get("CERTREG_LIB") or NAME
-
-
 def _opened() -> tuple[str, C.CDLL]:
-    path = _path()
+    """The path, and the library: CERTREG_LIB if it is set, else the one inside the package or in
+    the repository around it, else an installed one."""
+    here = pathlib.Path(__file__).resolve().parent
+    known = (here / "lib" / NAME, here.parents[1] / "lib" / NAME)
+    there = next((str(path) for path in known if path.exists()), NAME)
+    path = os.environ.get("CERTREG_LIB") or there
     try:
         lib = C.CDLL(path)  # other threads can run during its calls
     except OSError as error:
@@ -50,7 +44,7 @@ def _opened() -> tuple[str, C.CDLL]:
             f"{path} has version {found}; this package needs {VERSION_NUMBER} "
             "or a later one of the same major version"
         )
-    for name, (result, *parameters) in FUNCTIONS.items():
+    for name, (result, *parameters) in S.FUNCTIONS.items():
         function = getattr(lib, name)
         function.restype, function.argtypes = result, parameters
     return path, lib

@@ -343,8 +343,7 @@ class TorchModel:
         with _evaluating(module), torch.inference_mode():
             rows = torch.from_numpy(writable(frame_as_array(x, np.float32)))
             if self.place is None:
-                call = functools.partial(_called, module)
-                y = in_pieces(lambda some: _tensor(call(some)), rows, torch.clone, torch.cat)
+                y = in_pieces(lambda r: _tensor(_called(module, r)), rows, torch.clone, torch.cat)
             else:
                 y = _tensor(_called(module, rows.to(*self.place)))
             kept = y.dtype if y.dtype == torch.float64 else torch.float32

@@ -147,15 +147,15 @@ DTYPES: dict[str, DType] = {  # of inputs that may vary, and of outputs
     "tensor(float16)": np.float16,
 }
 _WHOLE = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-_OF_CONSTANTS: dict[str, DType] = {
+_OF_COLUMNS: dict[str, DType] = {  # and of constants, which are no strings
     **DTYPES,
     **{f"tensor({name})": np.dtype(name) for name in ("bool", *_WHOLE)},
+    "tensor(string)": np.dtype(object),
 }
 _CAST = {
     "input": "export it with such an input, which noise can change, and round and cast behind it",
     "output": "export it with a cast to float at its end",
 }
-_OF_COLUMNS = {**_OF_CONSTANTS, "tensor(string)": np.dtype(object)}
 OTHER_OUTPUT = "OnnxModel(path, output=NAME)"
 REMEDY = "OnnxModel(path, constants={name: value})"  # replaced by options in cli/messages.py
 
@@ -314,8 +314,9 @@ def _digest(value: np.ndarray) -> str:
 def _cast(tensor: Session, value: ArrayLike) -> np.ndarray:
     """A constant in the type of its input. Raises ValueError if this changes the constant by more
     than rounding."""
-    dtype, what = _OF_CONSTANTS.get(tensor.type), f"the constant for input {described(tensor)}"
-    if dtype is None:
+    dtype = _OF_COLUMNS.get(tensor.type, object)
+    what = f"the constant for input {described(tensor)}"
+    if dtype == object:
         raise ValueError(f"{what} cannot be given: it would not be numbers")
     given = numbers(value, None, what)
     if given.dtype.kind not in "buif":
