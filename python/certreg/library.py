@@ -257,6 +257,16 @@ class _Interrupts:
         self.settle()
         self.inside = True
 
+    def in_model(self, call: Callable[..., Result], *arguments: object) -> Result:
+        """Calls the model, in which Ctrl-C is delivered at once."""
+        try:
+            self.inside = True
+            if self.waiting:
+                self.deliver()
+            return call(*arguments)
+        finally:
+            self.inside = False
+
     def settle(self) -> None:
         """Delivers a Ctrl-C that arrived while the library was computing."""
         signalled, self.waiting = self.waiting, None
@@ -361,12 +371,8 @@ class Callbacks:
         assert interrupts is not None
         self.calls.enter(sys._getframe(), alone=True)
         try:
-            interrupts.inside = True
-            if interrupts.waiting:
-                interrupts.deliver()
-            return call(*arguments)
+            return interrupts.in_model(call, *arguments)
         finally:
-            interrupts.inside = False
             self.calls.leave(sys._getframe())
 
     def guarded(self, call: Callable[..., object], *arguments: object) -> int:
@@ -378,15 +384,10 @@ class Callbacks:
             return 1
         try:
             self.error = KeyboardInterrupt()  # if it comes in `except`, ctypes loses it
-            interrupts.inside = True
-            if interrupts.waiting:
-                interrupts.deliver()
-            stop = call(*arguments)
-            interrupts.inside = False
+            stop = interrupts.in_model(call, *arguments)
             self.error = None
             return 1 if stop else 0
         except BaseException as error:  # KeyboardInterrupt and SystemExit as well
-            interrupts.inside = False
             self.error = error
             return 1
 

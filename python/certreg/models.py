@@ -81,11 +81,9 @@ class SessionModel:
         of_row = sides if self.batch == 1 else sides[1:]
         free = not sides or None in of_row  # an unknown shape has no lengths
         count = None if free else math.prod(of_row)  # type: ignore[arg-type]
-        if self._chosen is None:
-            return count
         if count is not None:
             self._check_range(count)
-        return len(self._chosen)
+        return count if self._chosen is None else len(self._chosen)
 
     def _check_range(self, count: int) -> None:
         if self._chosen is not None and self._chosen.stop > count:

@@ -370,7 +370,7 @@ def question_of(asked: object) -> Question:
 def needed_constraints(questions: Sequence[Question]) -> int:
     """The constraints that a plan needs for these questions; 0: the default ones."""
     for q in questions:
-        named = integer(q.constraints, "constraints")
+        named = int(q.constraints)
         if named & Constraint.GRADIENT or not named and q.method == Method.PAPER:
             return int(Constraints.ECGM)
     return 0
