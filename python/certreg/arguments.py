@@ -244,5 +244,6 @@ class Struct(C.Structure):
         cls.kinds = dict(cls._fields_)  # type: ignore[arg-type]
 
     def __init__(self, **given: object) -> None:
-        checked = {name: _checked(self.kinds[name], name, value) for name, value in given.items()}
-        super().__init__(struct_size=C.sizeof(self), **checked)
+        for name, value in given.items():
+            given[name] = _checked(self.kinds[name], name, value)
+        super().__init__(struct_size=C.sizeof(self), **given)

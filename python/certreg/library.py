@@ -319,14 +319,16 @@ class Calls:
 
     def _check(self, new: _Entered) -> None:
         """Raises CertregError if functions that entered before this one refuse it."""
-        before = list(self.entered)
-        before = before[: before.index(new)] if new in before else before
-        for one in [one for one in before if not one.is_running()]:
-            before.remove(one)
-            self._forget(one)
-        own = [one for one in before if one.thread == new.thread]
-        if any(one.alone for one in own) or own[:1] != before[:1]:
-            raise CertregError(Status.BUSY)
+        first = None
+        for one in list(self.entered):
+            if one == new:
+                break
+            if one.is_running():
+                first, own = first or one, one.thread == new.thread
+                if first.thread != new.thread or own and one.alone:
+                    raise CertregError(Status.BUSY)
+            else:
+                self._forget(one)
 
     def _forget(self, one: _Entered) -> None:
         with contextlib.suppress(ValueError):  # another thread was faster
