@@ -391,9 +391,8 @@ def constraints_of(value: object) -> int:
     if not isinstance(value, (str, enum.Enum)):
         return integer(value, "constraints", 0, 2**32 - 1)
     name = _spelled(re.sub(r"[(),+\s]", "", str(value)))
-    if name in Constraints.__members__:
-        return int(Constraints[name])
-    if name in Constraint.__members__:
-        return int(Constraint[name])
+    for kind in (Constraints, Constraint):
+        if name in kind.__members__:
+            return int(kind[name])
     names = ", ".join([*Constraints.__members__, *(n.lower() for n in Constraint.__members__)])
     raise ValueError(f"constraints is {value!r}; it must be one of {names}")
