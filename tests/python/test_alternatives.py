@@ -521,7 +521,8 @@ def test_cells_of_arrays_are_their_bits(order):
 @parametrize("order", range(6))
 def test_cells_of_tables_are_values_with_their_types(order):
     def wrap(values):
-        return package("pandas").DataFrame({"a": [0.0] * len(values), "b": np.array(values, object)})
+        column = np.array(values, object)
+        return package("pandas").DataFrame({"a": np.zeros(len(values)), "b": column})
 
     given = [CELLS[i] for i in np.random.default_rng(order).permutation(len(CELLS))] * 2
     found = codes_of(given, wrap, [7, *given])
