@@ -364,12 +364,12 @@ class _Training:
         """The squares of the noise that is left, in units of `step`; 0 without noise. Without
         weights all noise is left."""
         step = self.fixed["step"]
-        noise = self.torch.randn(rows.shape, generator=dice) * (sigma / self.unit)
+        left = self.torch.randn(rows.shape, generator=dice) * (sigma / self.unit)
         if weights:
             functions = of_torch(self.torch, self.inner)
-            values, x = {**self.fixed, **weights}, rows + noise * step
-            noise = noise - noise(functions, values, x, self.inner)
-        return (noise * (step > 0)) ** 2
+            values, x = {**self.fixed, **weights}, rows + left * step
+            left = left - noise(functions, values, x, self.inner)
+        return (left * (step > 0)) ** 2
 
     def errors(self) -> dict[float, float]:
         """The error of the averaged weights on the rows that were held back, by sigma."""
