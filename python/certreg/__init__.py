@@ -16,10 +16,10 @@ of functions and classes use this package as certreg, and numpy as np.
 Layers of the modules; each module imports only from modules that come before it here::
 
     library      arguments constants structs display causes library files arrays
-    models       onnx_file frames models denoise inputs parametric
+    models       onnx_file frames boxes models denoise inputs parametric training
     one input    questions results solver plots alternatives attacks queue estimator intervals check
     many inputs  table workers store rows
-    choices      units tuning training regressor
+    choices      units tuning regressor
     command      cli"""
 from .arrays import DeviceArray
 from .library import library_path, version
@@ -66,8 +66,8 @@ _LATER = {
     "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
     "rows": "Options certify_rows",
     "table": "ResumeError Rows RowsError population",
-    "training": "Comparison TrainedDenoiser compare_denoised join_denoiser train_denoiser",
-    "tuning": "Trial TunedScale tune_scale",
+    "training": "TrainedDenoiser join_denoiser train_denoiser",
+    "tuning": "Comparison Trial TunedScale compare_denoised tune_scale",
     "units": "RadiusComparison compare_radius within",
 }
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -80,10 +80,8 @@ if _TYPE_CHECKING:
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
     from .rows import Options, certify_rows
     from .table import ResumeError, Rows, RowsError, population
-    from .training import (
-        Comparison, TrainedDenoiser, compare_denoised, join_denoiser, train_denoiser,
-    )
-    from .tuning import Trial, TunedScale, tune_scale
+    from .training import TrainedDenoiser, join_denoiser, train_denoiser
+    from .tuning import Comparison, Trial, TunedScale, compare_denoised, tune_scale
     from .units import RadiusComparison, compare_radius, within
 else:
 

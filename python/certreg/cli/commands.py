@@ -13,6 +13,7 @@ from typing import Callable, Iterator, Sequence
 import numpy as np
 
 from ..arguments import Frame, Names
+from ..boxes import radius_of_box
 from ..constants import Status, __version__
 from ..denoise import digest_of
 from ..display import Line, Table, aligned, printable
@@ -21,8 +22,7 @@ from ..library import CertregError, ModelWarning, with_column_names
 from ..questions import stated_tolerance, tolerance_text
 from ..rows import certify_rows, grouped
 from ..table import TOO_LITTLE, ResumeError, Rows, RowsError
-from ..training import compare_denoised
-from ..units import radius_of_box
+from ..tuning import compare_denoised
 from . import arguments, noise, tables
 from .alternatives import alternatives_of
 from .arguments import Options

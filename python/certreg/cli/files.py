@@ -12,9 +12,9 @@ import numpy as np
 
 from ..arguments import Frame, Inputs, Names, Package, Shape, needed
 from ..arrays import scale_of, unusable
+from ..boxes import checked_bounds
 from ..files import replace
 from ..frames import SPREADS, feature_scale, number_columns
-from ..units import checked_bounds
 from .failure import FILE, Failure, Mixed, one_line
 from .features import Features
 
