@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 import warnings
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,43 +25,34 @@ from .inputs import scale_by_rule
 from .library import of_model
 from .questions import Asked, Question, question_of, typical_tolerance
 from .rows import Options, certify_rows, with_options
-from .table import Record, Rows, RowsError, Sampling, labels_of, mean_error
+from .table import Record, Rows, RowsError, labels_of, mean_error
 
 LEAST_ROWS, MOST_GROUPS = 12, 64
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class Groups:
-    """Inputs, the scale at the start, and the groups of features.
+    """Inputs, the scale at the start, and the groups of features. Raises ValueError or TypeError if
+    scale, groups, limit or box do not suit X.
 
     X       as it was given, an array or a DataFrame
-    start   scale of the features at the start, flat
+    start   scale of the features at the start, flat; 0 without a bound if there is a box
     shape   shape of an input
     names   names of the groups
     member  (features, groups) of float32: 1 if a feature belongs to a group; features without
             noise belong to none
-    limit   largest factor
-    box     bound of each feature, flat, None: the volume counts; then the scale is 0 without one"""
+    sizes   number of features of each group, or its part of the squared norm of box / start
+    limit   largest factor"""
 
-    X: np.ndarray | Frame
-    start: np.ndarray
-    shape: Shape
-    names: tuple[object, ...]
-    member: np.ndarray
-    limit: float
-    box: np.ndarray | None = None
-
-    @classmethod
-    def of(
-        cls, X: Inputs, scale: Scale, groups: ArrayLike | None, limit: float, box: Scale = None
-    ) -> "Groups":
-        """Raises ValueError or TypeError if scale, groups, limit or box do not suit X."""
+    def __init__(
+        self, X: Inputs, scale: Scale, groups: ArrayLike | None, limit: float, box: Scale
+    ) -> None:
         bounds = None if box is None else bounds_of(X, box, "box")
         matrix, columns, given_scale = split_frame(X, scale)
-        shape, inputs = matrix.shape[1:], X
+        self.shape = shape = matrix.shape[1:]
+        self.X: np.ndarray | Frame = X
         if columns is None:
-            inputs = numbers(matrix, np.float64, "X")
-            check_finite(inputs, matrix, "X", missing=True)
+            self.X = numbers(matrix, np.float64, "X")
+            check_finite(self.X, matrix, "X", missing=True)
         start = array_of(1.0 if given_scale is None else given_scale, shape, np.float64, "scale")
         if not np.isfinite(start).all() or (start < 0).any() or not start.any():
             raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
@@ -76,36 +67,19 @@ class Groups:
             raise ValueError(f"limit is {limit:g}; it must be a number above 1")
         if groups is None and is_frame(X) and X.columns.is_unique:
             groups = [str(name) for name in X.columns]
-        names, member = _members(groups, shape, start > 0)
-        flat = None if bounds is None else bounds.ravel()
-        return cls(inputs, start, shape, names, member, limit, flat)
-
-    @property
-    def rows(self) -> int:
-        """The number of inputs."""
-        return len(self.X)
-
-    def inputs(self, rows: np.ndarray) -> Inputs:
-        """The inputs with these indices."""
-        return self.X.iloc[rows] if is_frame(self.X) else self.X[rows]
+        self.names, self.member = _members(groups, shape, start > 0)
+        self.start, self.limit, self.has_box = start, limit, bounds is not None
+        if bounds is None:
+            self.sizes: np.ndarray = self.member.sum(0, dtype=np.float64)
+        else:
+            ratios = np.divide(bounds.ravel(), start, out=np.zeros_like(start), where=start > 0)
+            self.sizes = ratios**2 @ self.member
 
     def parts(self, logs: np.ndarray) -> np.ndarray:
         """The share of each group in the features that have noise, or in the squared norm of the
         box in units of the scale for these factors, (groups,)."""
-        sizes = self._sizes() * (1.0 if self.box is None else np.exp(-2 * logs))
+        sizes = self.sizes * (np.exp(-2 * logs) if self.has_box else 1.0)
         return np.asarray(sizes / sizes.sum())
-
-    def _sizes(self) -> np.ndarray:
-        """The number of features of each group, or the part of a box at the start."""
-        if self.box is None:
-            return np.asarray(self.member.sum(0, dtype=np.float64))
-        ratios = np.divide(self.box, self.start, out=np.zeros_like(self.start), where=self.box > 0)
-        return np.asarray(ratios**2 @ self.member)
-
-    def _growth(self, logs: np.ndarray) -> float:
-        """Positive if factors with these logarithms are larger than 1 on the whole."""
-        sizes = self._sizes()
-        return float(sizes @ logs) if self.box is None else float(sizes @ -np.expm1(-2 * logs))
 
     def scale(self, logs: np.ndarray) -> np.ndarray | Series:
         """The scale for the logarithms of the factors, float32 of the shape of an input; for a
@@ -124,7 +98,8 @@ class Groups:
         low, high = -reach, reach
         for _ in range(60):
             middle = (low + high) / 2
-            if self._growth(np.clip(logs + middle, -most, most)) < 0:
+            moved = np.clip(logs + middle, -most, most)
+            if self.sizes @ (-np.expm1(-2 * moved) if self.has_box else moved) < 0:
                 low = middle
             else:
                 high = middle
@@ -143,7 +118,8 @@ def _members(
         raise ValueError(
             f"groups has shape {np.shape(groups)}; it must be {shape}, the shape of an input"
         ) from None
-    if each.dtype.kind not in "biuUS" and not _whole(each):
+    is_whole = each.dtype.kind == "f" and (each == np.round(each)).all()
+    if each.dtype.kind not in "biuUS" and not is_whole:
         raise TypeError("groups must hold names or whole numbers")
     names, first, codes = np.unique(each[noisy], return_index=True, return_inverse=True)
     if len(names) > MOST_GROUPS:
@@ -157,10 +133,6 @@ def _members(
     return tuple(names[order].tolist()), member
 
 
-def _whole(values: np.ndarray) -> bool:
-    return values.dtype.kind == "f" and bool((values == np.round(values)).all())
-
-
 def sensitivities(rows: Rows, groups: np.ndarray) -> np.ndarray:
     """The relative change of the mean radius when the scale of a group shrinks, (groups,), at fixed
     sigma. For a linear model they are the shares of the groups in the squared gradient, with the
@@ -168,21 +140,17 @@ def sensitivities(rows: Rows, groups: np.ndarray) -> np.ndarray:
 
     rows    Rows at one sigma, with their records and one question about one output
     groups  (features, groups) of float32: 1 if a feature belongs to a group"""
-    total, change = float(rows["radius"].sum()), np.zeros(groups.shape[1])
-    with rows.sampling.with_unit_noise().estimator(None) as e:
+    of, total = rows.sampling, float(rows["radius"].sum())
+    change = np.zeros(groups.shape[1])
+    with of.with_unit_noise().estimator(None) as e:
         for record in sorted(rows.records, key=lambda record: record.row):
             certificate = rows.certificates[record.row, 0, 0]
             if certificate["radius"] > 0:
-                inside = _inside(rows, record)
-                slope = 1 / _density(certificate["radius"] / rows.sigmas[0])
-                noise = _noise(e, rows.sampling, record.row, len(inside))
-                change -= slope * _correlated(inside, noise, groups)
+                x = certificate["radius"] / rows.sigmas[0]
+                density = math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+                e.begin(np.zeros(e.shape), 1.0, of.noise_id + record.row, of.levels[0])
+                change -= 1 / density * _correlated(_inside(rows, record), e, groups)
     return rows.sigmas[0] * change / total if total else change
-
-
-def _density(x: float) -> float:
-    """The density of the standard normal distribution."""
-    return math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
 
 
 def _inside(rows: Rows, record: Record) -> np.ndarray:
@@ -198,21 +166,13 @@ def _inside(rows: Rows, record: Record) -> np.ndarray:
     return np.asarray((side * away if side else np.abs(away)) < certificate["tolerance"])
 
 
-def _noise(e: Estimator, of: Sampling, row: int, count: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """The noise of the samples from 1 on, in pieces. Sample 0 has none."""
-    e.begin(np.zeros(e.shape), 1.0, of.noise_id + row, of.levels[0])
-    for first in range(1, count, PIECE):
-        some = slice(first, min(first + PIECE, count))
-        yield some, e.draw(first, some.stop - first).reshape(some.stop - first, -1)
-
-
-def _correlated(
-    inside: np.ndarray, noise: Iterable[tuple[slice, np.ndarray]], groups: np.ndarray
-) -> np.ndarray:
-    """The covariance of `inside` with the squared noise of each group, (groups,)."""
+def _correlated(inside: np.ndarray, e: Estimator, groups: np.ndarray) -> np.ndarray:
+    """The covariance of `inside` with the squared noise of each group, (groups,). Sample 0 has no
+    noise."""
     centered, sums = inside - inside[1:].mean(), np.zeros(groups.shape[1])
-    for some, drawn in noise:
-        sums += centered[some] @ ((drawn * drawn) @ groups)
+    for first in range(1, len(inside), PIECE):
+        drawn = e.draw(first, min(PIECE, len(inside) - first)).reshape(-1, len(groups))
+        sums += centered[first : first + PIECE] @ ((drawn * drawn) @ groups)
     return sums / (len(inside) - 1)
 
 
@@ -403,9 +363,9 @@ def tune_scale(
     scale, texts = scale_by_rule(model, X, start, more.get("inputs"))
     for text in texts:
         warnings.warn(text, stacklevel=2)
-    setting = Groups.of(X, scale, groups, number(limit, "limit"), box)
+    setting = Groups(X, scale, groups, number(limit, "limit"), box)
     levels = sigmas_of(sigmas)
-    rounds, count = integer(rounds, "rounds", 1), setting.rows
+    rounds, count = integer(rounds, "rounds", 1), len(setting.X)
     slack = not_negative(slack, "slack")
     truth = None if labels is None else labels_of(labels, count, index_of(X))
     allowance = typical_tolerance(one, truth) * slack
@@ -416,10 +376,8 @@ def tune_scale(
     choosing, measuring = np.flatnonzero(~held), np.flatnonzero(held)
     most = (2 * len(levels) + 2 * rounds) * len(choosing) + 2 * len(measuring)
     reporter = Reporter(progress, 0, most)
-    trials = _Trials(setting, certify, options, truth, reporter)
-    search = _Search(trials, choosing, levels, allowance)
+    search = _Search(setting, certify, options, truth, reporter, choosing, levels, allowance)
     search.improve(rounds)
-    search.sweep()
     found = search.result(measuring)
     reporter.advance(most - reporter.done)
     return found
@@ -444,53 +402,6 @@ def sigmas_of(sigmas: float | Sequence[float]) -> tuple[float, ...]:
     return levels
 
 
-class _Trials:
-    """Certifies the rows of a trial. All trials have the same noise."""
-
-    def __init__(
-        self,
-        setting: Groups,
-        certify: Callable[..., Rows],
-        options: Options,
-        labels: np.ndarray | None,
-        reporter: Reporter,
-    ) -> None:
-        self.setting, self.certify, self.labels = setting, certify, labels
-        self.options = options  # which check the model at the first trial
-        self.reporter, self.calls = reporter, 0
-
-    def certified(self, which: np.ndarray, logs: np.ndarray, sigma: float, **more: Any) -> Rows:
-        """The certificates of some rows. Row i of the table has noise id noise_id + i."""
-        X, scale = self.setting.inputs(which), self.setting.scale(logs)
-        more = {"options": self.options, **more}
-        try:
-            rows = self.certify(
-                X=X, sigma=sigma, scale=scale, progress=self.reporter.part(), **more
-            )
-        except RowsError as error:
-            if error.row < 0 or error.__cause__ is None:
-                raise
-            row = int(which[error.row])
-            text = f"row {row}: {of_model(error.__cause__)}"
-            raise RowsError(text, row) from error.__cause__
-        self.options = dataclasses.replace(self.options, check=False)
-        self.calls += int(rows["samples"].sum())
-        return rows
-
-    def evaluated(self, which: np.ndarray, logs: np.ndarray, sigma: float) -> "_Evaluated":
-        """A trial with these rows."""
-        keeps = dataclasses.replace(self.options, keep_records=True)
-        rows = self.certified(which, logs, sigma, options=keeps)
-        error = math.nan
-        if self.labels is not None:
-            error = mean_error(rows.label_errors(self.labels[which]))
-        radius = float(rows["radius"].mean())
-        trial = Trial(np.exp(logs), sigma, radius, error, len(rows.errors))
-        limits = sensitivities(rows, self.setting.member)
-        failures = [f"row {which[row]}: {text}" for (row, _), text in sorted(rows.errors.items())]
-        return _Evaluated(trial, logs, limits, failures[:1])
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Evaluated:
     """A trial, the logarithms of its factors, the sensitivities of the groups in it, and its first
@@ -504,23 +415,28 @@ class _Evaluated:
 
 class _Search:
     """Searches the longest mean radius: for the scale by steps that are optimal for a linear model,
-    for sigma among the levels."""
+    for sigma among the levels. All trials have the same noise."""
 
     def __init__(
-        self, trials: _Trials, rows: np.ndarray, sigmas: tuple[float, ...], allowance: float
+        self,
+        setting: Groups,
+        certify: Callable[..., Rows],
+        options: Options,
+        labels: np.ndarray | None,
+        reporter: Reporter,
+        rows: np.ndarray,
+        sigmas: tuple[float, ...],
+        allowance: float,
     ) -> None:
-        self.trials, self.setting, self.rows, self.sigmas = trials, trials.setting, rows, sigmas
-        self.history: list[Trial] = []
-        self.most_error = math.inf
-        none = np.zeros(len(self.setting.names))
-        tried = [trials.evaluated(rows, none, sigma) for sigma in sigmas]
+        self.setting, self.certify, self.labels = setting, certify, labels
+        self.options = options  # which check the model at the first trial
+        self.reporter, self.calls, self.rows, self.sigmas = reporter, 0, rows, sigmas
+        none = np.zeros(len(setting.names))
+        tried = [self.evaluated(none, sigma) for sigma in sigmas]
         errors = [one.trial.mean_error for one in tried if not one.failure]
         self.most_error = allowance + min(errors, default=math.inf)
         self.start = self.best = max(tried, key=self.value)
         self.history = [dataclasses.replace(t.trial, kept=t is self.start) for t in tried]
-        self._check_start(tried)
-
-    def _check_start(self, tried: Sequence["_Evaluated"]) -> None:
         if all(one.failure for one in tried):
             why = tried[0].failure[0]
             raise ValueError(f"some inputs fail at every sigma, the first because {why}")
@@ -535,7 +451,34 @@ class _Search:
                 "scale is as good as another: give larger sigmas or a smaller tolerance"
             )
 
-    def value(self, tried: "_Evaluated") -> float:
+    def certified(self, which: np.ndarray, logs: np.ndarray, sigma: float, **more: Any) -> Rows:
+        """The certificates of some rows. Row i of the table has noise id noise_id + i."""
+        X, scale = self.setting.X.take(which, axis=0), self.setting.scale(logs)
+        more = {"options": self.options, "progress": self.reporter.part(), **more}
+        try:
+            rows = self.certify(X=X, sigma=sigma, scale=scale, **more)
+        except RowsError as error:
+            if error.row < 0 or error.__cause__ is None:
+                raise
+            row = int(which[error.row])
+            text = f"row {row}: {of_model(error.__cause__)}"
+            raise RowsError(text, row) from error.__cause__
+        self.options = dataclasses.replace(self.options, check=False)
+        self.calls += int(rows["samples"].sum())
+        return rows
+
+    def evaluated(self, logs: np.ndarray, sigma: float) -> _Evaluated:
+        """A trial with the rows that choose."""
+        keeps = dataclasses.replace(self.options, keep_records=True)
+        rows, error = self.certified(self.rows, logs, sigma, options=keeps), math.nan
+        if self.labels is not None:
+            error = mean_error(rows.label_errors(self.labels[self.rows]))
+        radius = float(rows["radius"].mean())
+        trial = Trial(np.exp(logs), sigma, radius, error, len(rows.errors))
+        failures = [f"row {self.rows[i]}: {text}" for (i, _), text in sorted(rows.errors.items())]
+        return _Evaluated(trial, logs, sensitivities(rows, self.setting.member), failures[:1])
+
+    def value(self, tried: _Evaluated) -> float:
         """The mean radius; -1 if rows failed or the predictions are too wrong."""
         trial = tried.trial
         wrong = trial.failed or trial.mean_error > self.most_error
@@ -547,7 +490,7 @@ class _Search:
         factors = np.exp(logs)
         if any(t.sigma == sigma and np.array_equal(t.factors, factors) for t in self.history):
             return False
-        tried = self.trials.evaluated(self.rows, logs, sigma)
+        tried = self.evaluated(logs, sigma)
         kept = self.value(tried) > self.value(self.best)
         self.history.append(dataclasses.replace(tried.trial, kept=kept))
         if kept:
@@ -571,7 +514,7 @@ class _Search:
         limits, parts = self.best.limits, self.setting.parts(self.best.logs)
         goal = parts * max(float(limits.sum()), 0.0)
         ratio = np.clip(goal / np.maximum(limits, 1e-9), 0.25, 4.0)
-        power = 0.5 if self.setting.box is None else 0.25  # the share of the box falls meanwhile
+        power = 0.25 if self.setting.has_box else 0.5  # the share of the box falls meanwhile
         return np.asarray(power * np.log(ratio))
 
     def _try_next_sigma(self) -> bool:
@@ -581,18 +524,19 @@ class _Search:
         inside = 0 <= at < len(self.sigmas)
         return inside and self._try(self.best.logs, self.sigmas[at])
 
-    def sweep(self) -> None:
-        """Tries all levels with the best scale, as with the scale at the start."""
-        logs = self.best.logs
+    def result(self, held: np.ndarray) -> TunedScale:
+        """Tries all levels with the best scale, as with the scale at the start. Compares the best
+        trial with the start on the rows that are held back, with noise that no trial has used."""
+        logs, unused = self.best.logs, len(self.setting.X)
         for sigma in self.sigmas:
             self._try(logs, sigma)
-
-    def result(self, held: np.ndarray) -> TunedScale:
-        """Compares the best trial with the start on the rows that are held back."""
         start, best = self.start, self.best
         gain, error, changed = 1.0, 0.0, False
         if best.logs.any():
-            before, after = (self._radii(held, one) for one in (start, best))
+            before, after = (
+                self.certified(held, one.logs, one.trial.sigma, noise_id=unused)["radius"].ravel()
+                for one in (start, best)
+            )
             gain, error = ratio_of_means(after, before)
             changed = gain > 1 + 2 * error
         chosen = best if changed else start
@@ -606,14 +550,8 @@ class _Search:
             factors=np.exp(best.logs),
             shares=start.limits / start.limits.sum(),
             history=tuple(self.history),
-            model_calls=self.trials.calls,
+            model_calls=self.calls,
         )
-
-    def _radii(self, rows: np.ndarray, tried: "_Evaluated") -> np.ndarray:
-        """The radii of other rows, with noise that no trial has used."""
-        unused = self.setting.rows
-        done = self.trials.certified(rows, tried.logs, tried.trial.sigma, noise_id=unused)
-        return np.asarray(done["radius"][:, 0, 0])
 
 
 def ratio_of_means(after: np.ndarray, before: np.ndarray) -> tuple[float, float]:
@@ -739,26 +677,38 @@ def compare_denoised(
     scale, texts = scale_by_rule(model, X, scale, more.get("inputs"))
     for text in texts:
         warnings.warn(text, stacklevel=2)
-    fronts = [_denoised(model, examples, sigma, scale, components) for sigma in levels]
+    try:
+        fronts = [Denoised(model, examples, sigma, scale, components) for sigma in levels]
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"examples make no denoiser: {error}") from error
     count = _check_apart(fronts[0], X, scale)
     truth = None if labels is None else labels_of(labels, count, index_of(X))
     more.update(questions=one, scale=scale, seed=seed_or_random(seed), options=own)
-    measured = []
     reporter = Reporter(progress, 0, 2 * len(levels) * count)
-    for sigma, front in zip(levels, fronts):
-        for each in (model, front):
-            rows = certify_rows(each, X, sigma, progress=reporter.part(), **more)
-            measured.append(_measured(each, sigma, rows, truth))
-    return _compared(measured, slack * typical_tolerance(one, truth))
-
-
-def _denoised(
-    model: Model, examples: Inputs, sigma: float, scale: Scale, components: int
-) -> Denoised:
-    try:
-        return Denoised(model, examples, sigma, scale, components)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"examples make no denoiser: {error}") from error
+    models = [each for front in fronts for each in (model, front)]
+    lines: list[Line] = []
+    errors, radii = np.zeros(len(models)), np.empty((len(models), count))
+    for k, each in enumerate(models):
+        sigma, is_denoised = levels[k // 2], k % 2 == 1
+        rows = certify_rows(each, X, sigma, progress=reporter.part(), **more)
+        radii[k] = rows["radius"].ravel()
+        line: Line = {"sigma": sigma, "denoised": "yes" if is_denoised else "no"}
+        line["mean_radius"] = float(radii[k].mean())
+        if truth is not None:
+            radii[k] = rows.useful_radii(truth).ravel()
+            errors[k] = mean_error(rows.label_errors(truth))
+            line.update(useful_radius=float(radii[k].mean()), mean_error=float(errors[k]))
+        left = fronts[k // 2].error if is_denoised else math.nan
+        lines.append({**line, "failed": len(rows.errors), "left": left})
+    bare = errors[::2]
+    most = slack * typical_tolerance(one, truth) + min(bare[bare >= 0], default=0.0)  # not NaN
+    means = np.where(errors <= most, radii.mean(1), -1)
+    radii[means < 0] = 0
+    before, after = (k + 2 * int(means[k::2].argmax()) for k in (0, 1))
+    gain, gain_error = ratio_of_means(radii[after], radii[before])
+    helps = gain > 1 + 2 * gain_error
+    chosen = after if helps else before
+    return Comparison(helps, models[chosen], levels[chosen // 2], gain, gain_error, tuple(lines))
 
 
 def _check_apart(front: Denoised, X: Inputs, scale: Scale) -> int:
@@ -778,41 +728,3 @@ def _check_apart(front: Denoised, X: Inputs, scale: Scale) -> int:
             "inputs aside"
         )
     return len(matrix)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Measured:
-    """A model, its radii (with labels the useful radii), its mean error (0 without labels), and its
-    line of the table."""
-
-    model: Model
-    radii: np.ndarray
-    error: float
-    line: Line
-
-
-def _measured(model: Model, sigma: float, rows: Rows, truth: np.ndarray | None) -> _Measured:
-    radii, error = rows["radius"], 0.0
-    left = model.error if isinstance(model, Denoised) else math.nan
-    line: Line = {"sigma": sigma, "denoised": "yes" if isinstance(model, Denoised) else "no"}
-    line["mean_radius"] = float(radii.mean())
-    if truth is not None:
-        radii, error = rows.useful_radii(truth), mean_error(rows.label_errors(truth))
-        line.update(useful_radius=float(radii.mean()), mean_error=error)
-    line.update(failed=len(rows.errors), left=left)
-    return _Measured(model, radii.ravel(), error, line)
-
-
-def _compared(trials: Sequence[_Measured], slack: float) -> Comparison:
-    most = slack + min((t.error for t in trials[::2] if t.error >= 0), default=0.0)  # not NaN
-
-    def best(some: Sequence[_Measured]) -> _Measured:
-        accurate = [trial for trial in some if trial.error <= most]
-        nothing = dataclasses.replace(some[0], radii=0 * some[0].radii)
-        return max(accurate, key=lambda trial: float(trial.radii.mean()), default=nothing)
-
-    before, after = best(trials[::2]), best(trials[1::2])
-    gain, error = ratio_of_means(after.radii, before.radii)
-    helps = gain > 1 + 2 * error
-    chosen, lines = after if helps else before, tuple(trial.line for trial in trials)
-    return Comparison(helps, chosen.model, chosen.line["sigma"], gain, error, lines)
