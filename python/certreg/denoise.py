@@ -22,48 +22,6 @@ _VERSION = 1  # of files
 _CHUNK = 256  # rows at a time
 
 
-class _Filter:
-    """The library's denoiser. No call changes it, so any number of threads can use it at once."""
-
-    def __init__(self, make: Callable[..., int]) -> None:
-        """`make(why, out)` calls certreg_denoiser_create or certreg_denoiser_import."""
-        why, self.handle, self.facts = S.Error(), pointer(), S.DenoiserFacts()
-        check(make(C.byref(why), C.byref(self.handle)), why)
-        check(lib.certreg_denoiser_info(self.handle, C.byref(self.facts)))
-
-    def __del__(self) -> None:
-        lib.certreg_denoiser_destroy(self.handle)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _imported, (self.export(),)
-
-    def export(self) -> bytes:
-        return exported(lambda *out: check(lib.certreg_denoiser_export(self.handle, *out)))
-
-
-def _imported(data: bytes) -> _Filter:
-    return _Filter(lambda why, out: lib.certreg_denoiser_import(data, len(data), why, out))
-
-
-def _fitted(X: np.ndarray, sigma: float, scale: np.ndarray, components: int) -> _Filter:
-    callbacks = Callbacks(Calls())
-
-    def copied(first: int, count: int, address: int) -> None:
-        there = (C.c_float * (count * scale.size)).from_address(address)
-        np.ctypeslib.as_array(there)[:] = _flat(X[first : first + count]).ravel()
-
-    plan = S.DenoiserPlan(
-        inputs=scale.size,
-        rows=len(X),
-        read=S.READ(lambda _, *where: callbacks.guarded(copied, *where)),
-        sigma=sigma,
-        scale=address_of(scale),
-        components=components,
-    )
-    with callbacks:
-        return _Filter(lambda *out: int(lib.certreg_denoiser_create(C.byref(plan), *out)))
-
-
 def _flat(X: np.ndarray) -> np.ndarray:
     """Some rows as float32 of shape (rows, features)."""
     with np.errstate(over="ignore"):
@@ -136,9 +94,45 @@ class Denoised:
         self.shape: Shape = examples.shape[1:]
         self._names: Names = None if columns is None else columns.names
         self.scale = _scale(numbers_of_scale, self.shape)
-        components = integer(components, "components")
-        self._filter = _fitted(examples, number(sigma, "sigma"), self.scale, components)
+        callbacks = Callbacks(Calls())
+
+        def copied(first: int, count: int, address: int) -> None:
+            there = (C.c_float * (count * self.scale.size)).from_address(address)
+            np.ctypeslib.as_array(there)[:] = _flat(examples[first : first + count]).ravel()
+
+        plan = S.DenoiserPlan(
+            inputs=self.scale.size,
+            rows=len(examples),
+            read=S.READ(lambda _, *where: callbacks.guarded(copied, *where)),
+            sigma=number(sigma, "sigma"),
+            scale=address_of(self.scale),
+            components=integer(components, "components"),
+        )
+        with callbacks:
+            self._open(lambda *out: int(lib.certreg_denoiser_create(C.byref(plan), *out)))
         self._examples = np.unique(_digests(examples, self.scale))
+
+    def _open(self, make: Callable[..., int]) -> None:
+        """Takes the library's denoiser, which no call changes, so any number of threads can use it
+        at once. `make(why, out)` calls certreg_denoiser_create or certreg_denoiser_import."""
+        why, self._handle, self._facts = S.Error(), pointer(), S.DenoiserFacts()
+        check(make(C.byref(why), C.byref(self._handle)), why)
+        check(lib.certreg_denoiser_info(self._handle, C.byref(self._facts)))
+
+    def _import(self, data: bytes) -> None:
+        self._open(lambda *out: int(lib.certreg_denoiser_import(data, len(data), *out)))
+
+    def __del__(self) -> None:
+        lib.certreg_denoiser_destroy(getattr(self, "_handle", None))
+
+    def __getstate__(self) -> dict[str, object]:
+        made = {"_function": None, "_handle": None, "_facts": self.export()}  # made again
+        return {**vars(self), **made}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        data = state.pop("_facts")
+        self.__dict__.update(state)
+        self._import(data)
 
     def _set_model(self, model: Model) -> None:
         self._model = _bare(model)
@@ -149,39 +143,34 @@ class Denoised:
     def _inner(self) -> Function:
         """The model as a function. A factory makes it on demand."""
         if self._function is None:
-            factory = cast(Callable[[], Model], self._model)
-            made = _bare(factory()) if is_factory(self._model) else self._model
-            self._function = as_model(made)
+            self._function = as_model(_bare(_made(self._model)))
         return self._function
 
     @property
     def sigma(self) -> float:
         """The noise level of the denoiser."""
-        return float(self._filter.facts.sigma)
+        return float(self._facts.sigma)
 
     @property
     def digest(self) -> str:
         """Digest of the denoiser without the model: 16 hexadecimal digits."""
-        return f"{self._filter.facts.digest:016x}"
+        return f"{self._facts.digest:016x}"
 
     @property
     def components(self) -> int:
         """The number of directions that are kept."""
-        return int(self._filter.facts.components)
+        return int(self._facts.components)
 
     @property
     def error(self) -> float:
         """Mean squared error of a denoised feature, divided by the mean square of its noise;
         estimated from examples that were held back. 1: the denoiser is useless; 0: all noise is
         removed."""
-        return float(self._filter.facts.error)
+        return float(self._facts.error)
 
     def __repr__(self) -> str:
         facts = f"sigma={self.sigma:g}, components={self.components}, error={self.error:.3g}"
         return f"Denoised({facts}, digest={self.digest})"
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_function": None}  # made again by _inner
 
     def apply(self, x: Inputs) -> Any:
         """Denoise noisy inputs.
@@ -205,7 +194,7 @@ class Denoised:
             raise ValueError(f"x has shape {noisy.shape}; it must be (rows, {str(self.shape)[1:]}")
         y = np.empty_like(noisy)
         addresses = noisy.ctypes.data, len(noisy), y.ctypes.data
-        check(lib.certreg_denoiser_apply(self._filter.handle, *addresses))
+        check(lib.certreg_denoiser_apply(self._handle, *addresses))
         return y
 
     def __call__(self, x: Inputs) -> Any:
@@ -222,7 +211,7 @@ class Denoised:
 
     def export(self) -> bytes:
         """Return the denoiser as bytes for other languages, without the model and the examples."""
-        return self._filter.export()
+        return exported(lambda *out: check(lib.certreg_denoiser_export(self._handle, *out)))
 
     def save(self, path: Path) -> None:
         """Write the denoiser to a file, with 64 bits of each example, without the model.
@@ -265,10 +254,16 @@ class Denoised:
         with arrays_in_file(path, "denoiser", _VERSION) as kept:
             made.scale = np.ascontiguousarray(kept["scale"], np.float32)
             made.shape, made._names = made.scale.shape, kept["names"].tolist() or None
-            made._filter, made._examples = _imported(kept["denoiser"].tobytes()), kept["examples"]
-            if made._filter.facts.inputs != made.scale.size:
+            made._examples = kept["examples"]
+            made._import(kept["denoiser"].tobytes())
+            if made._facts.inputs != made.scale.size:
                 raise ValueError("its scale does not fit")
         return made
+
+
+def _made(model: Model) -> Model:
+    """The model of a factory, made in this process; another model unchanged."""
+    return cast(Callable[[], Model], model)() if is_factory(model) else model
 
 
 def _bare(model: Model) -> Model:
@@ -284,12 +279,11 @@ def _scale(scale: ArrayLike | None, shape: Shape) -> np.ndarray:
 
 # ---- uses of models -----------------------------------------------------------------------------
 def made_of(model: Model) -> Model:
-    """The model of a factory, made in this process; another model unchanged. Raises ValueError if a
-    factory makes a Denoised, which has to be known beforehand."""
+    """_made. Raises ValueError if a factory makes a Denoised, which has to be known beforehand."""
     if isinstance(model, Denoised):
         model._inner()
         return model
-    made = cast(Callable[[], Model], model)() if is_factory(model) else model
+    made = _made(model)
     if isinstance(made, Denoised):
         raise ValueError("the factory makes a Denoised: give Denoised(factory, ...) instead")
     return made
@@ -332,10 +326,8 @@ def check_use(
 
 def check_sigmas(model: Model, sigmas: Sequence[float]) -> None:
     """Raises ValueError if a Denoised was made for another noise level."""
-    if not isinstance(model, Denoised):
-        return
     for sigma in sigmas:
-        if sigma != model.sigma:
+        if isinstance(model, Denoised) and sigma != model.sigma:
             raise ValueError(
                 f"sigma is {sigma}, and the denoiser was made for {model.sigma} alone: give this "
                 "sigma, or make a denoiser for each sigma"
