@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import dataclasses
 import math
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import structs as S
-from .arguments import Shape, integer, positive, size_t
+from .arguments import Shape, field_names, integer, positive, size_t
 from .arrays import Memory, optional_array
 from .constants import Attack, Side, Stop, enum_value, member
 from .display import HtmlTable
@@ -84,29 +85,6 @@ class AttackResult(HtmlTable):
         return found + "not broken"
 
 
-def _result(struct: S.AttackResult, certified: float, shift: np.ndarray) -> AttackResult:
-    given: dict[str, Any] = {
-        "certified_radius": certified,
-        "shift": shift,
-        "outcome": Attack(struct.outcome),
-    }
-    for field in dataclasses.fields(AttackResult):
-        if field.name not in given:
-            given[field.name] = enum_value(field.name, getattr(struct, field.name))
-    return AttackResult(**given)
-
-
-Certify = Callable[[int, Asked], Any]  # of an estimator
-
-
-def _certified_radius(certify: Certify, question: Asked) -> float:
-    """The radius of the question from the same record; NaN if the record does not answer it."""
-    try:
-        return float(certify(0, question).radius)
-    except CertregError:
-        return math.nan
-
-
 class Attacks(Handle):
     """The library's handle of attacks on one estimator. It shares the lock of the estimator."""
 
@@ -129,7 +107,7 @@ class Attacks(Handle):
         self,
         question: Asked,
         options: S.AttackOptions,
-        certify: Certify,
+        certify: Callable[[int, Asked], Any],
         shape: Shape,
         callbacks: ContextManager[None],
     ) -> AttackResult:
@@ -137,15 +115,14 @@ class Attacks(Handle):
         around the call."""
         out, struct = S.AttackResult(), question_of(question)._struct()
         shift = np.zeros(shape, np.float32)
-        self._call(
-            "run",
-            C.byref(struct),
-            C.byref(options),
-            shift.ctypes.data,
-            C.byref(out),
-            around=callbacks,
-        )
-        return _result(out, _certified_radius(certify, question), shift)
+        where = shift.ctypes.data, C.byref(out)
+        self._call("run", C.byref(struct), C.byref(options), *where, around=callbacks)
+        names = field_names(AttackResult)
+        found: dict[str, Any] = {n: enum_value(n, getattr(out, n, None)) for n in names}
+        found.update(outcome=Attack(out.outcome), shift=shift, certified_radius=math.nan)
+        with contextlib.suppress(CertregError):  # the record does not answer the question
+            found["certified_radius"] = float(certify(0, question).radius)
+        return AttackResult(**found)
 
     def gradient(self, question: Asked, side: Side | int | str, shape: Shape) -> np.ndarray:
         """The gradient of a question's score at the present input."""

@@ -238,19 +238,10 @@ class _ProbedModel:
         self.report(self.done)
         return y
 
-    def outputs(self, x: np.ndarray) -> np.ndarray:
-        """The outputs of the model, of shape (rows, columns)."""
-        return self.call(x).astype(np.float64).reshape(len(x), -1)
-
     def moved(self, x: np.ndarray) -> np.ndarray:
         """Rows with a change by one step of float32 in each feature that has noise."""
         signs = np.where(np.arange(x.size).reshape(x.shape) % 3, np.inf, -np.inf)
         return np.where(self.step > 0, np.nextafter(x, signs.astype(np.float32)), x)
-
-    def noticeable(self) -> np.ndarray:
-        """The smallest change that counts, for each column."""
-        y = np.where(np.isfinite(self.y), self.y, 0)
-        return np.asarray(NOTICEABLE * y.std(0) + ROUNDING * np.abs(y).max(0))
 
 
 class _RowLookup:
@@ -348,12 +339,14 @@ def _narrow(trial: _ProbedModel, names: Names) -> Iterator[Finding]:
 
 def _rough(trial: _ProbedModel) -> Iterator[Finding]:
     """A finding if outputs change much when features with noise change by a step of float32."""
-    y = trial.outputs(trial.moved(trial.x))
+    y = trial.call(trial.moved(trial.x)).astype(np.float64).reshape(len(trial.x), -1)
+    known = np.where(np.isfinite(trial.y), trial.y, 0)
+    least = 10 * (NOTICEABLE * known.std(0) + ROUNDING * np.abs(known).max(0))
     with np.errstate(invalid="ignore"):
         # The median ignores single rows that are next to a jump of the model.
         change = np.median(np.nan_to_num(np.abs(y - trial.y)), 0)
-    worst = int((change - 10 * trial.noticeable()).argmax())
-    if change[worst] > 10 * trial.noticeable()[worst]:
+    worst = int((change - least).argmax())
+    if change[worst] > least[worst]:
         yield Finding(
             "float32",
             f"one step of float32 in the features changes the output by {change[worst]:.3g}, while "
