@@ -225,23 +225,24 @@ def train_denoiser(
         For wrong arguments, and for a state of another run.
     ImportError
         If torch is missing."""
-    plan = *_range(sigmas), integer(steps, "steps", 1, 10**9), integer(seed, "seed")
+    levels = [positive(sigma, f"sigmas[{i}]") for i, sigma in enumerate(listed(sigmas, "sigmas"))]
+    if len(levels) != 2 or levels[0] > levels[1]:
+        raise ValueError(f"sigmas is {sigmas!r}; it must be (lowest, highest)")
+    low, high = levels
+    plan = low, high, integer(steps, "steps", 1, 10**9), integer(seed, "seed")
     name, (matrix, inner) = os.fsdecode(path_of(path)), _inputs(X, signals)
-    rows = matrix.reshape(-1, *inner)
-    run = _Training(rows, _scale(scale, matrix.shape[1:], inner, plan[:2]), plan)
+    values: np.ndarray = scale_of(1.0 if scale is None else scale, matrix.shape[1:])
+    values = values.astype(np.float64)
+    fine = (values >= TINY / low) & (values <= HUGE / high) | (values == 0)
+    if not fine.all() or not values.any():
+        raise ValueError("scale * sigma must be 0 or from 1e-15 to 1e15, not 0 for all features")
+    run = _Training(matrix.reshape(-1, *inner), values.reshape(inner), plan)
     _train(run, f"{name}.partial", progress)
     errors = run.errors()
     onnx_file.replace(name, _file(run, matrix, errors))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(f"{name}.partial")
     return TrainedDenoiser(name, tuple(errors), tuple(errors.values()))
-
-
-def _range(sigmas: Sequence[float]) -> tuple[float, float]:
-    found = [positive(sigma, f"sigmas[{i}]") for i, sigma in enumerate(listed(sigmas, "sigmas"))]
-    if len(found) != 2 or found[0] > found[1]:
-        raise ValueError(f"sigmas is {sigmas!r}; it must be (lowest, highest)")
-    return found[0], found[1]
 
 
 def _inputs(X: ArrayLike, signals: bool) -> tuple[np.ndarray, Shape]:
@@ -262,16 +263,6 @@ def _inputs(X: ArrayLike, signals: bool) -> tuple[np.ndarray, Shape]:
         too_short = f"rows of X have shape {shape}; a side must be at least {SHORTEST}"
         raise ValueError(f"{too_short}: give X.reshape(len(X), -1)")
     return matrix, inner
-
-
-def _scale(
-    scale: ArrayLike | None, shape: Shape, inner: Shape, levels: tuple[float, float]
-) -> np.ndarray:
-    values: np.ndarray = scale_of(1.0 if scale is None else scale, shape).astype(np.float64)
-    fine = (values >= TINY / levels[0]) & (values <= HUGE / levels[1]) | (values == 0)
-    if not fine.all() or not values.any():
-        raise ValueError("scale * sigma must be 0 or from 1e-15 to 1e15, not 0 for all features")
-    return values.reshape(inner)
 
 
 def _constants(rows: np.ndarray, scale: np.ndarray, unit: float) -> dict[str, np.ndarray]:
@@ -385,7 +376,8 @@ def _train(run: _Training, path: str, progress: Progress) -> None:
     for number in range(done, run.steps):
         run.step(number)
         if (number + 1) % KEPT_EVERY == 0:
-            _write(run, path, dict(told=fingerprint, done=number + 1))
+            arrays = {name: tensor.numpy() for name, tensor in run.tensors().items()}
+            replace_arrays(path, told=fingerprint, done=number + 1, **arrays)
         reporter.advance(1)
 
 
@@ -402,10 +394,6 @@ def _read(run: _Training, path: str, fingerprint: str) -> int:
     for name, tensor in run.tensors().items():
         tensor.copy_(run.torch.from_numpy(kept[name]))
     return done
-
-
-def _write(run: _Training, path: str, facts: Mapping[str, object]) -> None:
-    replace_arrays(path, **facts, **{name: t.numpy() for name, t in run.tensors().items()})
 
 
 def _file(run: _Training, matrix: np.ndarray, errors: dict[float, float]) -> bytes:

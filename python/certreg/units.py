@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib
 import io
 import math
 import warnings
@@ -13,7 +12,8 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Inputs, Model, Package, Scale, Shape, abbreviated, listed, refuse
+from .arguments import Inputs, Model, Package, Scale, Shape, abbreviated, installed, listed
+from .arguments import refuse
 from .arrays import array_of, check_finite, inputs_of, numbers, scale_of
 from .boxes import bounds_of, radius_of_box
 from .display import Line, aligned, printable, rounded
@@ -145,26 +145,31 @@ class Perturbations:
     @functools.cached_property
     def norms(self) -> list[tuple[str, np.ndarray]]:
         """Each perturbation, and its norm for all inputs or for each input."""
-        parts = (self._roundings(), self._of_images(), self._deviations())
-        return [(change, np.asarray(norms)) for part in parts for change, norms in part]
+        return [(change, np.asarray(norms)) for change, norms in self._changes()]
 
-    def _roundings(self) -> Norms:
+    def _changes(self) -> Norms:
         if self.known.any():
             what = f"rounding to {f'{self.bits} bits' if self.bits else 'steps'}"
             yield f"{what}, typical", self.typical
             yield f"{what}, at most", math.sqrt(3) * self.typical * OUTWARD
+        if self.kind == "image":
+            yield from self._of_images()
+        pieces = np.array_split(self.X, math.ceil(self.X.size / (1 << 20)))
+        mean = self.X.mean(0, dtype=np.float64)
+        squares = sum(np.sum((piece - mean) ** 2, axis=0) for piece in pieces)
+        deviations = np.where(self.moves, np.sqrt(squares / len(self.X)), 0)
+        each = np.divide(deviations, self.scale, out=np.zeros(mean.shape), where=self.moves)
+        order = np.argsort(each, axis=None, kind="stable") if self.table else ()
+        for j in [j for j in order if each.flat[j]][:MOST_LINES]:
+            yield f"{self.names[j]} by one deviation", each.flat[j] * OUTWARD
+        if deviations.any():
+            yield "all by one deviation", self._norm(deviations)
 
     def _of_images(self) -> Norms:
         """Brightness, and each image after JPEG, with the settings of Pillow except for the
         quality."""
-        if self.kind != "image":
-            return
         yield "one step brighter", self._norm(self.steps)
-        shape = self.X.shape[1:]
-        try:
-            images = importlib.import_module("PIL.Image")
-        except ImportError:
-            images = None
+        shape, images = self.X.shape[1:], installed("PIL.Image")
         if not images or self.black is None or not (len(shape) == 2 or channel_axis(shape)):
             takes = "Pillow, shape (h, w), (h, w, 1 or 3) or (1 or 3, h, w), and no step"
             self.notes.append(f"JPEG is left out: it takes {takes}.")
@@ -185,18 +190,6 @@ class Perturbations:
         back = np.moveaxis(back, 2, 0) if planes else back
         same = (back == pixels) & (np.abs(levels - pixels) < OFF)
         return np.where(same, 0, self.black + back * self.steps - row)
-
-    def _deviations(self) -> Norms:
-        pieces = np.array_split(self.X, math.ceil(self.X.size / (1 << 20)))
-        mean = self.X.mean(0, dtype=np.float64)
-        squares = sum(np.sum((piece - mean) ** 2, axis=0) for piece in pieces)
-        deviations = np.where(self.moves, np.sqrt(squares / len(self.X)), 0)
-        each = np.divide(deviations, self.scale, out=np.zeros(mean.shape), where=self.moves)
-        order = np.argsort(each, axis=None, kind="stable") if self.table else ()
-        for j in [j for j in order if each.flat[j]][:MOST_LINES]:
-            yield f"{self.names[j]} by one deviation", each.flat[j] * OUTWARD
-        if deviations.any():
-            yield "all by one deviation", self._norm(deviations)
 
     def noise_ratios(self, radii: np.ndarray) -> np.ndarray:
         """The signal-to-noise ratio, in dB, of a change as long as the radius, for each input."""
