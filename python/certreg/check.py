@@ -225,8 +225,9 @@ class _ProbedModel:
         self.z = _filled(known)  # a missing cell stays missing in x, NaN or marked
         both = np.r_[z, np.roll(z, 1, axis=0)]
         noisy = np.r_[known, np.roll(known, 1, axis=0)] + step * noise
-        x, self.beside = np.split(np.where(np.isnan(noisy), both, noisy).astype(np.float32), 2)
-        self.x = x
+        # x, and as many rows beside it
+        self.both = np.where(np.isnan(noisy), both, noisy).astype(np.float32)
+        self.x = self.both[: len(z)]
         self.y = np.empty((0, 0))  # (rows, columns), once its shape is checked
 
     def call(self, x: np.ndarray) -> np.ndarray:
@@ -250,7 +251,7 @@ class _RowLookup:
     certreg_model_check, which uses copies of one input, checks noisy rows of all inputs."""
 
     def __init__(self, trial: _ProbedModel) -> None:
-        self.trial, self.x = trial, np.r_[trial.x, trial.beside]
+        self.trial = trial
         self.places: dict[bytes, int] = {}
         self.failed: Finding | None = None
 
@@ -261,7 +262,7 @@ class _RowLookup:
             return trial.y
         grid = np.rint(numbers * 256) / np.float32(256) + np.float32(0)  # and no -0
         at = [self.places.setdefault(row.tobytes(), len(self.places)) for row in grid]
-        x = self.x[at] if (grid == numbers).all() else trial.moved(self.x[at])
+        x = trial.both[at] if (grid == numbers).all() else trial.moved(trial.both[at])
         try:
             y = trial.call(x)
         except Exception as error:
@@ -276,15 +277,14 @@ class _RowLookup:
 
 def _findings(trial: _ProbedModel, names: Names) -> Iterator[Finding]:
     first = trial.call(trial.x)
-    wrong = _shape(first, len(trial.x))
-    if wrong:
+    if wrong := _shape(first, len(trial.x)):
         yield wrong
         return
     trial.y = first.astype(np.float64).reshape(len(first), -1)
     yield from _not_finite(trial)
-    narrow, depends = list(_narrow(trial, names)), _depends(trial)
+    narrow = list(_narrow(trial, names))
     yield from narrow
-    if depends:
+    if depends := _depends(trial):
         yield depends
     elif not narrow:
         yield from _rough(trial)  # which compares two calls

@@ -23,11 +23,11 @@ def _struct(bounds: object) -> S.Bounds:
 class _Searcher(Handle):
     """A handle that takes bounds and needs no model."""
 
-    def _create(self, plan: Struct) -> None:
+    def __init__(self, plan: Struct) -> None:
+        super().__init__()
         why = S.Error()
-        self._made(
-            self._function("create")(C.byref(plan), C.byref(why), C.byref(self._handle)), why
-        )
+        given = C.byref(plan), C.byref(why), C.byref(self._handle)
+        self._made(self._function("create")(*given), why)
 
     def info(self) -> SolveInfo:
         """Return the cost of the last call that computed something."""
@@ -55,8 +55,7 @@ class Solver(_Searcher):
     _NAME = "solver"
 
     def __init__(self, max_evaluations: int = 0) -> None:
-        super().__init__()
-        self._create(S.SolverPlan(max_evaluations=max_evaluations))
+        super().__init__(S.SolverPlan(max_evaluations=max_evaluations))
 
     def worst_case(self, bounds: Bounds, radius: float, constraints: int | str = 0) -> MeanChange:
         """Bound how far the mean can move within a radius.
@@ -133,8 +132,8 @@ class Bisection(_Searcher):
     _NAME = "bisection"
 
     def __init__(self, max_evaluations: int = 0, accuracy: float = 0.0, cap: float = 0.0) -> None:
-        super().__init__()
-        self._create(S.BisectionPlan(max_evaluations=max_evaluations, accuracy=accuracy, cap=cap))
+        plan = S.BisectionPlan(max_evaluations=max_evaluations, accuracy=accuracy, cap=cap)
+        super().__init__(plan)
 
     def within(self, bounds: Bounds, tolerance: float, constraints: int | str = 0) -> Radius:
         """Find the largest radius within which the mean moves by at most a tolerance.
