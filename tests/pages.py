@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
-from certreg.cli.parser import parsed  # noqa: E402
+from certreg.cli.main import parsed  # noqa: E402
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
 RUN = r"make($| (&& make )?(un)?install .*\$[HP]| test NAME=['\w]| help)|(export|cc|g\+\+|\(umask) "

@@ -85,7 +85,7 @@ def python_pages():
     real = ctypes.CDLL
     with unittest.mock.patch("ctypes.CDLL", lambda name, **_: library if name else real(name)):
         import certreg  # no matter whether the library is built
-        from certreg.cli import parser
+        from certreg.cli.main import parser
 
     pages, plain = {"certreg": ".. automodule:: certreg\n"}, []
     for name in certreg.__all__:
@@ -98,7 +98,7 @@ def python_pages():
         pages[page] = pages.get(page, "") + f".. auto{kind}:: certreg.{name}\n{options}\n"
     pages["regressor"] = f".. autoclass:: certreg.regressor.SmoothedRegressor\n{CLASS}\n"
     pages["constants"] += constants(plain)
-    top = parser.parser()
+    top = parser()
     (commands,) = (a.choices for a in top._actions if isinstance(a, argparse._SubParsersAction))
     pages["command"] = "".join(titled(one.prog, "-") + literal(one.format_help())
                                for one in dict.fromkeys([top, *commands.values()]))

@@ -22,7 +22,7 @@ sys.path.insert(0, str(root / "python"))
 import certreg  # noqa: E402
 from certreg import onnx_file as _protobuf  # noqa: E402
 from certreg.structs import Plan  # noqa: E402
-from certreg.cli import main  # noqa: E402
+from certreg.cli.main import main  # noqa: E402
 from certreg.rows import grouped  # noqa: E402
 
 if os.path.exists(certreg.library_path):  # tests change the current folder

@@ -12,7 +12,7 @@ import json
 import operator
 import sys
 
-from certreg.cli import parser
+from certreg.cli.main import parser
 from kit import certreg, parametrize, root
 
 sys.path.insert(0, str(root / "tests"))
@@ -73,7 +73,7 @@ def command():
     """Lines such as "certreg certify --method" and behind it " = None" (its default), " takes 2",
     " finite" (one of its words); "certreg certify 0 model" is the first word without a name."""
     lines = []
-    for action in parser.parser()._actions:
+    for action in parser()._actions:
         for name, sub in (getattr(action, "choices", None) or {}).items():
             lines.append(f"certreg {name}")
             places = [option for option in sub._actions if not option.option_strings]

@@ -13,10 +13,10 @@ import pytest
 
 from kit import ASKED, CERTIFY, command_refused, needs_sources, parametrize, root, run
 from certreg import Method, Statistic
-from certreg.cli import options, parser as described
-from certreg.cli.failure import Failure
+from certreg.cli import main as described, options
+from certreg.cli.streams import Failure
 from certreg.cli.loading import Model
-from certreg.cli.values import converted
+from certreg.cli.options import converted
 
 TOP = described.parser()
 (COMMANDS,) = (a.choices for a in TOP._actions if isinstance(a, argparse._SubParsersAction))
@@ -75,7 +75,7 @@ def test_the_parser_needs_the_standard_library_only():
         "for name in 'certreg', 'certreg.cli':\n"
         "    package = sys.modules[name] = types.ModuleType(name)\n"
         "    package.__path__ = [sys.argv[1] + '/' + name.replace('.', '/')]\n"
-        "from certreg.cli.parser import parser\n"
+        "from certreg.cli.main import parser\n"
         "assert 'exit status' in parser().format_help() and 'numpy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-ISc", code, root / "python"], check=True)

@@ -10,8 +10,8 @@ import pytest
 from kit import ASKED, CERTIFY, OWN_CALLS, PRODUCT, X, certify_refused, command_refused
 from kit import parametrize, read, run, write
 from certreg import ResumeError
-from certreg.cli.parser import COMMANDS, parser
-from certreg.cli.seeds import seed_in
+from certreg.cli.main import COMMANDS, parser
+from certreg.cli.files import seed_in
 from certreg.store import ResumeFile
 
 MORE_MODELS = """

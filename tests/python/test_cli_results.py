@@ -16,9 +16,9 @@ from kit import ASKED, CERTIFY, MODELS, OWN_CALLS, PRODUCT, STEPS, command_refus
 from kit import model, near, parametrize, read, run, said, table_of, write
 import kit
 from certreg import Estimator, Question, Reason
-from certreg.cli import tables
-from certreg.cli.messages import in_options
-from certreg.cli.seeds import seed_in
+from certreg.cli import report
+from certreg.cli.report import in_options
+from certreg.cli.files import seed_in
 from certreg.results import reason_text
 
 X = kit.X[:6]
@@ -117,7 +117,7 @@ def test_rows_without_an_answer_have_no_numbers_and_enter_no_mean():
     summary = document["summary"][0]
     assert summary["failed"] == len(table) - len(known)
     assert summary["mean_error"] == near(np.mean(known))
-    (name,) = tables.curves(document["rows"], False)
+    (name,) = report.curves(document["rows"], False)
     assert name == "sigma 0.25, tolerance 0.5"
     assert {row["error"] for row in table_of(*ask, "--count-failures")} == {""}
 

@@ -20,9 +20,8 @@ from kit import bits, parametrize
 import test_resume
 from test_resume import ASKED, X, connected, contents, rows_of
 from certreg import Calibrated, CertregError, Denoised, ResumeError, RowsError
-from certreg.cli.failure import Failure
-from certreg.cli.features import Features
-from certreg.cli.files import read_groups, read_labels, read_rows, read_scale
+from certreg.cli.streams import Failure
+from certreg.cli.files import Features, read_groups, read_labels, read_rows, read_scale
 from certreg.store import ResumeFile
 
 COUNT = int(os.environ.get("HOSTILE_FILES", "120"))

@@ -4,7 +4,7 @@ import re
 
 from kit import parametrize, root
 from certreg.library import in_python
-from certreg.cli.messages import _options
+from certreg.cli.report import _options
 
 NOT_SAID = ("cuda/", "simd_scalar.h")  # files whose texts are no sentences
 OF_C = (

@@ -1,4 +1,4 @@
-"""The command attack."""
+"""The commands attack and interval."""
 
 from __future__ import annotations
 
@@ -6,44 +6,51 @@ import argparse
 import math
 import statistics
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arguments import Inputs, Model
 from ..attacks import AttackResult
-from ..constants import Status
-from ..display import Line, Reporter, Table, aligned
+from ..constants import PLAN_COUNT_FAILURES, Status
+from ..display import Line, ProgressLine, Reporter, Table, aligned
 from ..estimator import Estimator
 from ..frames import is_frame, rows_of
-from ..library import CertregError, with_column_names
+from ..intervals import Calibrated, Interval
+from ..library import CertregError
+from ..models import as_model
 from ..questions import Question
-from . import arguments, tables
-from .commands import Work
-from .denoise import denoised
-from .failure import INTERRUPTED, MODEL, RAISED, Failure, described
-from .messages import in_options
+from .files import read_labels
+from .report import answer, in_options
+from .run import Work, questions, sampling
+from .streams import DONE, INTERRUPTED, RAISED, Failure, model_failed
+
+_SHOWN = "lo hi width pieces failed samples radius alpha".split()  # of an interval
 
 
 def attack(given: argparse.Namespace) -> int:
     """Attacks row by row. Prints a summary, and writes a table."""
     work = Work(given)
-    questions = arguments.questions(given)
-    if len(questions) != 1:
+    question, *others = questions(given)
+    if others:
         raise Failure("--tolerance has several numbers; an attack takes one")
     table: Table = []
     with _estimator(work) as estimator:
-        _check(work, estimator, questions[0])
+        _check(work, estimator, question)
         seed = estimator.info().seed
-        interrupted = _attack_rows(work, estimator, questions[0], table)
+        interrupted = _attack_rows(work, estimator, question, table)
     summary = [_summary(given, table)] if table else []
     document = work.document(seed, len(table) == len(work.X), summary)
     work.write(document, table)
     if interrupted:
         raise Failure(f"interrupted; {len(table)} of {len(work.X)} rows are done", INTERRUPTED)
-    tables.answer(given, aligned(summary), document)
+    answer(given, aligned(summary), document)
     return work.ended(table, "attacks failed")
 
 
 def _estimator(work: Work) -> Estimator:
     given = work.given
-    plan = arguments.plan(given)
-    work.function = denoised(work, work.model.made())
+    settings = sampling(given)
+    work.function = work.denoised(work.model.made())
     with work.failures():
         return Estimator(
             work.function,
@@ -51,7 +58,7 @@ def _estimator(work: Work) -> Estimator:
             given.samples,
             scale=work.scale,
             **work.outputs(work.X, work.first),
-            **{name: plan[name] for name in ("batch", "seed", "pilot", "flags", "check")},
+            **{name: settings[name] for name in ("batch", "seed", "pilot", "flags", "check")},
         )
 
 
@@ -79,11 +86,11 @@ def _attack_rows(work: Work, estimator: Estimator, question: Question, table: Ta
             estimator.certify(given.samples, question)
             found = estimator.attack(question, given.calls, alpha=given.alpha)
         except CertregError as error:
-            why = with_column_names(in_options(error), work.features.names)
+            why = in_options(error, work.features.names)
         except KeyboardInterrupt:
             return True
         except RAISED as error:
-            raise Failure(f"the model failed in row {row}: {described(error)}", MODEL) from error
+            raise model_failed(error, f" in row {row}") from error
         table.append(_line(row, given, found, why))
         reporter.advance(1)
     return False
@@ -120,3 +127,86 @@ def _summary(given: argparse.Namespace, table: Table) -> Line:
         "median_broken": median([line["broken"] for line in certified]),
         "median_ratio": median([line["broken"] / line["certified_radius"] for line in certified]),
     }
+
+
+def interval(given: argparse.Namespace) -> int:
+    """Calibrates, prints a summary of the intervals, and writes them."""
+    work = Work(given)
+    lines = _interval_lines(work, _intervals(work))
+    summary = [_interval_summary(work, lines)]
+    work.put(lines, {"summary": summary, "rows": lines})
+    answer(given, aligned(summary), {"summary": summary})
+    return DONE
+
+
+def _intervals(work: Work) -> list[Interval]:
+    given = work.given
+    X, names, count = work.read(given.calibration)
+    X, truths = work.taken(X, names, given.calibration), read_labels(given.truths, count)
+    outputs = work.outputs(X, 0)
+    model = work.denoised(_Guarded(work.model.made()))
+    with (
+        work.failures(),
+        Calibrated(
+            model,
+            X,
+            truths,
+            given.sigma,
+            samples=given.samples,
+            batch=given.batch,
+            check=not given.no_check,
+            seed=given.seed,
+            scale=work.scale,
+            output=given.output,
+            flags=PLAN_COUNT_FAILURES if given.count_failures else 0,
+            progress=None if given.quiet else ProgressLine(),
+            **outputs,
+        ) as calibrated,
+    ):
+        found: list[Interval] = calibrated.intervals(work.X, given.radius, given.alpha)
+    return found
+
+
+class _Guarded:
+    """A model that raises Failure for its exceptions, to distinguish them from the library's."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = as_model(model)
+
+    def __call__(self, x: Inputs) -> ArrayLike:
+        try:
+            return self.model(x)
+        except RAISED as error:
+            raise model_failed(error) from error
+
+
+def _interval_lines(work: Work, found: list[Interval]) -> Table:
+    """A line for each row."""
+    lines: Table = []
+    for i, interval in enumerate(found):
+        line: Line = {"row": work.first + i}
+        line.update({name: getattr(interval, name) for name in _SHOWN})
+        line["pieces"] = len(interval.pieces)
+        if work.labels is not None:
+            label = float(work.labels[i])
+            line["label"], line["covered"] = label, int(label in interval)
+        lines.append(line)
+    return lines
+
+
+def _interval_summary(work: Work, lines: Table) -> Line:
+    widths = np.array([line["width"] for line in lines])
+    finite = widths[np.isfinite(widths)]
+    summary: Line = {
+        "sigma": work.given.sigma,
+        "radius": work.given.radius,
+        "alpha": lines[0]["alpha"],
+        "rows": len(lines),
+        "empty": sum(not line["pieces"] for line in lines),
+        "infinite": len(widths) - len(finite),
+        "mean_width": float(finite.mean()) if len(finite) else math.inf,
+        "median_width": float(np.median(widths)),
+    }
+    if work.labels is not None:
+        summary["covered"] = float(np.mean([line["covered"] for line in lines]))
+    return summary

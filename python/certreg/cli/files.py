@@ -1,25 +1,63 @@
-"""Reads files of numbers, and writes files of results."""
+"""Reads files of numbers and of a seed, and writes files of results."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import importlib
 import io
 import os
+import re
 from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from ..arguments import Frame, Inputs, Names, Package, Shape, needed
+from ..arguments import Frame, Inputs, Names, Package, Shape, needed, seed_or_random
 from ..arrays import scale_of, unusable
 from ..boxes import checked_bounds
-from ..files import replace
-from ..frames import SPREADS, feature_scale, number_columns
-from .failure import FILE, Failure, Mixed, one_line
-from .features import Features
+from ..files import place_of, replace
+from ..frames import SPREADS, by_position, feature_scale, is_frame, number_columns, order
+from .streams import FILE, Failure, one_line
 
 RowRange = tuple[int, int | None]  # first row, and the row after the last
 ALL: RowRange = (0, None)
+
+
+class Mixed(Failure):
+    """A table holds texts or dates too, which a model in Python may take."""
+
+
+class Features:
+    """Names of features: the names of the model; if it has none, the names of the first file with
+    names.
+
+    owner   the file with the names, or the model
+    names   None: there are no names so far
+    remark  is called with a text if columns have to be taken by their positions"""
+
+    def __init__(self, owner: str, names: Names, remark: Callable[[str], object]) -> None:
+        self.owner, self.names, self.remark = owner, names, remark
+
+    def ordered(self, values: Frame, names: Names, path: str) -> Frame:
+        """The columns of a file, with these names, in the order of the features. Raises Failure if
+        names differ."""
+        if names is not None and self.names is not None:
+            try:
+                return values.take(order(names, self.names, path, self.owner), axis=1)
+            except ValueError as error:
+                raise Failure(error) from None
+        if names is not None:
+            if not is_frame(values):  # a DataFrame passes its names to the model
+                self.remark(by_position(self.owner, path, names))
+            self.owner, self.names = path, names
+        elif self.names is not None and values[:1].size == len(self.names):
+            if sorted(map(str, self.names)) == sorted(f"{value:.9g}" for value in values[0].flat):
+                raise Failure(
+                    f"{path} begins with the names of {self.owner}, which are numbers: leave out "
+                    "this header, and give the columns in the order of the names"
+                )
+            self.remark(by_position(path, self.owner, self.names))
+        return values
 
 
 # ---- reading
@@ -105,21 +143,18 @@ def read_scale(
     """The noise of each feature in units of sigma, an array of this shape: from a number, a file,
     or the spread of inputs. `inputs` reads a file of inputs, or without a name the command's."""
     kind, _, path = text.partition(":")
-    try:
-        values: float | np.ndarray
-        if inputs is not None and kind in SPREADS:
+    values: float | np.ndarray
+    if inputs is not None and kind in SPREADS:
+        try:
             values = np.asarray(feature_scale(inputs(path), kind))
-            if values.shape != shape:
-                raise ValueError(f"its inputs have shape {values.shape}; they must have {shape}")
-        else:
-            values = float(text)
-    except ValueError as error:
-        if kind in SPREADS:
+        except ValueError as error:
             raise Failure(f"--scale {text}: {error}") from None
-        if not os.path.exists(text):
-            expected = "a number, std, iqr, std:FILE or a file that can be read"
-            raise Failure(f"--scale is {text!r}; it must be {expected}") from None
-        values = _of_each(text, shape, features, "a scale has one for")
+        if values.shape != shape:
+            wrong = f"its inputs have shape {values.shape}; they must have {shape}"
+            raise Failure(f"--scale {text}: {wrong}")
+    else:
+        expected = f"--scale is {text!r}; it must be a number, std, iqr, std:FILE or a file"
+        values = _number_or_file(text, expected, shape, features, "a scale has one for")
     scale = scale_of(values, shape)
     if not np.isfinite(scale).all() or (scale < 0).any() or not scale.any():
         raise Failure("--scale must hold finite numbers of at least 0, not all of them 0")
@@ -128,14 +163,8 @@ def read_scale(
 
 def read_box(text: str, shape: Shape, features: Features) -> np.ndarray:
     """The bound of each feature, an array of this shape: from a number or a file."""
-    try:
-        values: float | np.ndarray = float(text)
-    except ValueError:
-        if not os.path.exists(text):
-            raise Failure(
-                f"--box is {text!r}; it must be a number or a file that can be read"
-            ) from None
-        values = _of_each(text, shape, features, "a box has a bound for")
+    expected = f"--box is {text!r}; it must be a number or a file"
+    values = _number_or_file(text, expected, shape, features, "a box has a bound for")
     try:
         return checked_bounds(values, shape, "--box", features.names)
     except ValueError as error:
@@ -145,6 +174,16 @@ def read_box(text: str, shape: Shape, features: Features) -> np.ndarray:
 def read_groups(path: str, shape: Shape, features: Features) -> np.ndarray:
     """The group of each feature, an array of this shape."""
     return _of_each(path, shape, features, "it must have the group of")
+
+
+def _number_or_file(
+    text: str, expected: str, shape: Shape, features: Features, what: str
+) -> float | np.ndarray:
+    with contextlib.suppress(ValueError):
+        return float(text)
+    if not os.path.exists(text):
+        raise Failure(f"{expected} that can be read")
+    return _of_each(text, shape, features, what)
 
 
 def _of_each(path: str, shape: Shape, features: Features, what: str) -> np.ndarray:
@@ -315,3 +354,27 @@ class Destination:
         data = io.BytesIO()
         np.save(data, values)
         self.write_bytes(data.getvalue())
+
+
+def seed_in(path: str) -> int:
+    """The seed in a file. If there is no such file, it is made with a secret seed, and only its
+    owner can read it. Commands that make the file at the same time get the same seed."""
+    try:
+        if not os.path.exists(path):
+            line = f"{seed_or_random(None)}\n".encode()
+            with contextlib.suppress(FileExistsError):  # another command was faster
+                replace(path, line, secret=True, commit=os.link)
+        with open(place_of(path), encoding="ascii", errors="replace") as file:
+            text = file.read(100)
+    except OSError as error:
+        why = error.strerror or error
+        raise Failure(
+            f"--seed-file {path} can neither be read nor made: {why}; give a file with a seed", FILE
+        ) from None
+    if not re.fullmatch(r"\d+\n", text, re.ASCII) or not 0 < int(text) < 2**64:
+        raise Failure(
+            f"--seed-file {path} holds no seed; it must be one line, with its end: an integer from "
+            "1 to 2^64 - 1",
+            FILE,
+        )
+    return int(text)

@@ -16,17 +16,18 @@ from typing import Any, Callable, Iterator, Sequence, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Frame, Names, Session
+from ..arguments import Frame, Function, Names, Session, needed
 from ..frames import names_of
 from ..models import OnnxModel, as_model, is_factory, session_of
 from ..onnx_file import Lengths, agree, shape_text
-from . import trees
-from .failure import MODEL, RAISED, Failure, described
 from .files import read_array
-from .messages import in_options
+from .report import in_options
+from .streams import MODEL, RAISED, Failure, described, model_failed
 
 Module: TypeAlias = Any  # of Python
+Booster: TypeAlias = Any  # of XGBoost
 Factory = Callable[[], object]
+TREES = (".json", ".ubj", ".txt")  # files of trees
 
 
 class Model:
@@ -52,24 +53,23 @@ class Model:
         missing = getattr(given, "missing", None)
         if missing is not None and not word.lower().endswith((".json", ".ubj")):
             raise Failure("--missing is for files of XGBoost: leave it out")
-        if word.lower().endswith(".onnx"):
+        if is_onnx(word):
             model = self._onnx(given)
             self.function, self.by_columns = model, isinstance(model.input, list)
-            self.digest, self.settings = _digest(word), model._told()
-            self.identity = f"{self.digest} {self.settings}".strip()
-            return
-        _check_options(given)
-        if word.lower().endswith(trees.ENDINGS):
+            self.settings = model._told()
+        else:
+            _check_options(given)
+            if is_python_name(word):
+                self.function, path = _python(word)
+                self.digest, self.identity = _digest(path), os.path.basename(word)
+                return
             _check_file(word)
             marks = {} if missing is None else {"missing": missing}
-            opened = functools.partial(trees.opened, os.path.abspath(word), **marks)
-            opened()
-            self.function = opened
+            self.function = functools.partial(_trees, os.path.abspath(word), **marks)
+            self.function()
             self.settings = "".join(f"missing={value!r}" for value in marks.values())
-            self.digest, self.identity = _digest(word), f"{_digest(word)} {self.settings}".strip()
-        else:
-            self.function, path = _python(word)
-            self.digest, self.identity = _digest(path), os.path.basename(word)
+        self.digest = _digest(word)
+        self.identity = f"{self.digest} {self.settings}".strip()
 
     def _onnx(self, given: argparse.Namespace) -> OnnxModel:
         with _failures(self.word), warnings.catch_warnings(record=True) as warned:
@@ -93,7 +93,7 @@ class Model:
         try:
             return names_of(as_model(self.made()), beside)
         except RAISED as error:
-            raise Failure(f"the model failed: {described(error)}", MODEL) from error
+            raise model_failed(error) from error
 
     def fitted(self, X: Frame, name: str) -> Frame:
         """The inputs of the file `name` in the shape of the model. Either shape may be flat.
@@ -102,9 +102,10 @@ class Model:
         if expected is None or agree(shape, expected):
             return X
         lengths = [length for length in expected if length is not None]
-        # Images of shape (h, w, c) must not be taken as (c, h, w).
         fits = len(lengths) == len(expected) and np.prod(shape) == np.prod(lengths)
-        if fits and (1 in (len(shape), len(lengths)) or _long(shape) == _long(lengths)):
+        # Images of shape (h, w, c) must not be taken as (c, h, w).
+        long = [[length for length in one if length != 1] for one in (shape, lengths)]
+        if fits and (1 in (len(shape), len(lengths)) or long[0] == long[1]):
             return X.reshape(len(X), *lengths)
         text = f"{self.word} takes inputs of shape {shape_text(expected)}"
         if agree(X.shape, expected):
@@ -117,7 +118,7 @@ class Model:
         try:
             answer = np.asarray(as_model(self.made())(X[:1]))
         except RAISED as error:
-            raise Failure(f"the model failed in row {first}: {described(error)}", MODEL) from error
+            raise model_failed(error, f" in row {first}") from error
         if answer.dtype.kind not in "buif" or answer.ndim not in (1, 2) or len(answer) != 1:
             raise Failure(
                 f"the model returned {answer.dtype} of shape {answer.shape} for one row; it must "
@@ -172,19 +173,16 @@ def _constants(options: Sequence[str]) -> dict[str, ArrayLike]:
             raise Failure(f"--constant is {option!r}; it must be NAME=VALUE")
         if name in found:
             raise Failure(f"--constant {name} is given twice")
-        found[name] = _constant(option, text)
+        try:
+            if text.lower().endswith(".npy"):
+                found[name] = read_array(text)[0]
+            else:
+                found[name] = int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+        except ValueError:
+            raise Failure(
+                f"--constant is {option!r}; its value must be a number or a .npy file"
+            ) from None
     return found
-
-
-def _constant(option: str, text: str) -> ArrayLike:
-    if text.lower().endswith(".npy"):
-        return read_array(text)[0]
-    try:
-        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
-    except ValueError:
-        raise Failure(
-            f"--constant is {option!r}; its value must be a number or a .npy file"
-        ) from None
 
 
 def _digest(path: str | None) -> str:
@@ -195,14 +193,13 @@ def _digest(path: str | None) -> str:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def _long(shape: Sequence[int]) -> list[int]:
-    """The lengths that are not 1."""
-    return [length for length in shape if length != 1]
+def is_onnx(word: str) -> bool:
+    return word.lower().endswith(".onnx")
 
 
 def is_python_name(word: str) -> bool:
     """Returns True if a model is a name in Python."""
-    return not word.lower().endswith((".onnx", *trees.ENDINGS))
+    return not word.lower().endswith((".onnx", *TREES))
 
 
 class Named:
@@ -263,3 +260,55 @@ def _module(place: str) -> Module:
     if is_file and not os.path.samefile(module.__file__ or "/", place):
         raise Failure(f"{place} has the name of another module, {name}; rename the file")
     return module
+
+
+# ---- trees
+# "version":[3,2,0] in .json, and in .ubj version[#L, a count of 8 bytes, each number behind an i
+_SAVED_BY = re.compile(rb'version(?:" ?: ?\[ ?(\d+) ?, ?(\d+)|\[#L.{8}i(.)i(.))', re.DOTALL)
+_IN_PYTHON = "write a .py file with a function that calls it as your application does"
+
+
+@functools.lru_cache
+def _trees(path: str, **marks: float) -> Function:
+    """The model in a file, for one thread. `marks` may have the number that marks a missing value
+    for XGBoost. Raises Failure if the file cannot be opened, or does not determine the
+    prediction."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        found = (_lightgbm if path.lower().endswith(".txt") else _xgboost)(path, data)
+        return functools.partial(as_model(found), **marks)
+    except (Failure, ImportError) as error:
+        raise Failure(error) from None
+    except RAISED as error:
+        raise Failure(f"{path} cannot be opened: {described(error)}") from None
+
+
+def _xgboost(path: str, data: bytes) -> Booster:
+    xgboost = needed("xgboost", path)
+    own = tuple(int(part) for part in xgboost.__version__.split(".")[:2])
+    saved = [(int(a), int(b)) if a else (c[0], d[0]) for a, b, c, d in _SAVED_BY.findall(data)]
+    if not saved:
+        raise Failure(f"{path} is no model that XGBoost saved: it has no version")
+    if max(saved) > own:
+        later = ".".join(map(str, max(saved)))
+        raise Failure(
+            f"XGBoost {later} saved {path}, which XGBoost {xgboost.__version__} may misread: pip "
+            f"install 'xgboost>={later}'"
+        )
+    booster = xgboost.Booster({"nthread": 1}, model_file=path)
+    if booster.attr("best_iteration") is not None:
+        raise Failure(f"{path} was stopped early, and its last trees may count: {_IN_PYTHON}")
+    if "c" in (booster.feature_types or ()):
+        raise Failure(f"{path} has categories, which noise cannot change: {_IN_PYTHON}")
+    return booster
+
+
+def _lightgbm(path: str, data: bytes) -> Function:
+    lightgbm = needed("lightgbm", path)
+    if not data.startswith(b"tree"):
+        raise Failure(f"{path} is no model that LightGBM saved")
+    if re.search(rb"^num_cat=[1-9]", data, re.MULTILINE):
+        raise Failure(f"{path} has categories, which noise cannot change: {_IN_PYTHON}")
+    booster = lightgbm.Booster(model_file=path)
+    return functools.partial(booster.predict, num_threads=1)

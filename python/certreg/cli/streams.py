@@ -1,4 +1,5 @@
-"""Standard output and standard error. This file imports the standard library only."""
+"""Standard output, standard error, and failures with their exit status. This file imports the
+standard library only."""
 
 from __future__ import annotations
 
@@ -10,26 +11,46 @@ import sys
 from typing import TextIO
 
 from ..display import printable, reason
-from .failure import FILE, Failure, one_line
+
+# The exit status; the epilog of the parser explains it.
+DONE, FOUND, USAGE, MODEL, FILE, OTHER, SHORT = range(7)
+INTERRUPTED, TERMINATED = 130, 143
+RAISED = (Exception, SystemExit)  # of a model: its sys.exit() must not end a command
+
+
+class Failure(Exception):
+    """A failure of a command: a message for the user, and the exit status."""
+
+    def __init__(self, message: object, status: int = USAGE) -> None:
+        super().__init__(one_line(message))
+        self.status = status
+
+
+def described(error: BaseException) -> str:
+    """An exception of other code as part of a message, with its class."""
+    return one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+
+
+def model_failed(error: BaseException, where: str = "") -> Failure:
+    """The failure for an exception of the model."""
+    return Failure(f"the model failed{where}: {described(error)}", MODEL)
+
+
+def one_line(text: object) -> str:
+    """A message of other code as part of a message, without line ends."""
+    return " ".join(printable(str(text)).split())
 
 
 def print_result(text: str, data: bool = False) -> None:
     """Writes to standard output, data as it is unless to a terminal. Raises Failure unless all of
     it was written, and BrokenPipeError if the reader has ended, as in `| head`."""
-    try:
-        raw = data and sys.stdout is not None and not sys.stdout.isatty()
-        _write(sys.stdout, text if raw else printable(text))
-    except OSError as error:
-        _give_up(sys.stdout)
-        raise _failure("standard output", error) from None
+    raw = data and sys.stdout is not None and not sys.stdout.isatty()
+    _write(sys.stdout, "standard output", text if raw else printable(text))
 
 
 def print_error(text: str) -> None:
     """Writes to standard error, as `print_result` does to standard output."""
-    try:
-        _write(sys.stderr, printable(text))
-    except OSError as error:
-        raise _failure("standard error", error) from None
+    _write(sys.stderr, "standard error", printable(text))
 
 
 def warn(message: str) -> None:
@@ -39,7 +60,19 @@ def warn(message: str) -> None:
         print_error(f"certreg: {one_line(message)}\n")
 
 
-def _write(stream: TextIO | None, text: str) -> None:
+def _write(stream: TextIO | None, name: str, text: str) -> None:
+    try:
+        _write_all(stream, text)
+    except OSError as error:
+        if stream is not None and stream is sys.stdout:  # Python's flush at the end fails no more
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise Failure(f"{name} cannot be written: {reason(error)}", FILE) from None
+
+
+def _write_all(stream: TextIO | None, text: str) -> None:
     """Writes all of a text. Python's own streams may write only a part, without an error, if they
     have no buffer (PYTHONUNBUFFERED) or the pipe does not block."""
     if stream is None:  # it was closed before Python began
@@ -56,16 +89,3 @@ def _write(stream: TextIO | None, text: str) -> None:
             left = left[os.write(place, left) :]
         except BlockingIOError:
             select.select([], [place], [])
-
-
-def _failure(name: str, error: OSError) -> Exception:
-    if isinstance(error, BrokenPipeError):
-        return error
-    return Failure(f"{name} cannot be written: {reason(error)}", FILE)
-
-
-def _give_up(stream: TextIO | None) -> None:
-    """Redirects a stream, so that Python's flush at the end does not fail again."""
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        if stream is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

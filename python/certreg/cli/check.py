@@ -19,18 +19,17 @@ from ..library import CertregError, library_path, version
 from ..models import OnnxModel
 from ..onnx_file import described as tensor_text, shape_text
 from ..workers import cores
-from .commands import CommandInputs
-from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
-from .loading import Model, tensors_of
-from .messages import in_options
-from .tables import answer
+from .loading import Model, is_onnx, tensors_of
+from .report import answer, in_options
+from .run import Work
+from .streams import DONE, FOUND, RAISED, Failure, model_failed
 
 
 def check(given: argparse.Namespace) -> int:
     """Prints the findings of check_model."""
     from ..check import check_model
 
-    work = CommandInputs(given)
+    work = Work(given)
     if given.sigma is None and not is_frame(work.X) and (work.X == work.X[:1]).all():
         raise Failure(f"all rows of {given.inputs} are the same: give --sigma")
     try:
@@ -44,7 +43,7 @@ def check(given: argparse.Namespace) -> int:
             progress=None if given.quiet else ProgressLine("calls"),
         )
     except RAISED as error:
-        raise Failure(f"the model failed: {described(error)}", MODEL) from error
+        raise model_failed(error) from error
     document = {"findings": [vars(finding) for finding in findings], "noise": findings.noise}
     answer(given, in_options(findings), document)
     return FOUND if findings else DONE
@@ -104,7 +103,7 @@ def _version_of(package: str) -> str:
 
 
 def _model(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    if not given.model.lower().endswith(".onnx"):
+    if not is_onnx(given.model):
         raise Failure(f"{given.model} is no .onnx file: info takes a model.onnx, or no model")
     inputs, outputs = tensors_of(given.model)
     yield "model", given.model

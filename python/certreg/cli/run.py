@@ -1,0 +1,714 @@
+"""The commands certify, sigma and bounds, and what other commands share with them: the model, the
+inputs and their noise, and the arguments of certify_rows from the options."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import importlib
+import math
+import os
+import re
+import warnings
+from typing import Any, Callable, Iterator, Sequence, TypeAlias, cast
+
+import numpy as np
+
+from ..alternatives import AtMost, ChangeSet, Gain, OneOf
+from ..arguments import Frame, Names
+from ..arguments import Model as Function
+from ..constants import PLAN_COUNT_FAILURES, Center, Domain, Output, Status, __version__
+from ..denoise import Denoised, digest_of, remark_on_examples
+from ..display import Line, Table, aligned, printable
+from ..frames import MOST_VALUES, SPREADS, Columns, by_position, is_frame, listed, names_of
+from ..frames import noise_on, number_columns, split_frame, takes_by_position
+from ..inputs import categorical_features_of, split_by_rule, suspected_categorical
+from ..library import CertregError, ModelWarning
+from ..models import as_model
+from ..questions import Question, Serving, stated_tolerance, tolerance_text
+from ..rows import certify_rows, grouped
+from ..store import default_in
+from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, not_covered
+from ..training import compare_denoised
+from ..units import MissingCell, Perturbations, RadiusComparison, compared, radii_of
+from ..units import radius_of_box
+from . import report
+from .files import ALL, Destination, Features, Mixed, RowRange, pandas_for, read_box, read_frame
+from .files import read_labels, read_rows, read_scale, seed_in
+from .loading import Model, is_onnx, is_python_name
+from .report import in_options
+from .streams import DONE, FILE, FOUND, INTERRUPTED, MODEL, SHORT, Failure, described
+from .streams import one_line, print_result, warn
+
+Options: TypeAlias = "dict[str, Any]"  # arguments of a function, by name
+
+SAVED = ".denoiser"  # files of --keep-denoiser
+TABLES = (".csv", ".json", ".parquet")
+_PER_CENT = re.compile(r"([+-]?[\d.]+)%")
+_REPEATED = "|".join(  # warnings with the same texts as remarks
+    [
+        ".* made the denoiser",
+        "all rows failed",
+        ".* if these are codes",
+        ".*: they get no noise",
+        "the model has no names",
+    ]
+)
+_NOT_IN_PLAN = set(
+    "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
+    "keep_records keep_denoiser no_check units index_given json require".split()
+)
+
+
+class Work:
+    """One run of a command: its model and inputs, with their labels and scale, and its results."""
+
+    def __init__(self, given: argparse.Namespace, suffixes: Sequence[str] = TABLES) -> None:
+        check_options(given)
+        self.given = given
+        self.table: Destination | None = None
+        self.plot: Destination | None = None
+        if given.out and (given.out != "-" or suffixes != TABLES):
+            self.table = Destination(given.out, suffixes)
+        if given.plot:
+            self.plot = Destination(given.plot, (".svg", ".pdf", ".png"))
+            try:
+                importlib.import_module("matplotlib")
+            except ImportError as error:
+                raise Failure(f"--plot needs the package matplotlib: {error}") from None
+        rows = given.rows or ALL
+        self.first = rows[0]
+        X, names, count = self.read(given.inputs, given.array, rows)
+        self.labels: np.ndarray | None = None
+        if given.labels:
+            self.labels = read_labels(given.labels, count, rows)
+        for text in self.model.remarks:
+            self.remark(text)
+        self.function: Function = self.model.function
+        self.features = Features(given.model, self.model.names(names), self.remark)
+        self.X = self.taken(X, names, given.inputs)
+        shape = self.X.shape[1:]
+        self.scale: np.ndarray | None = None
+        if given.scale:
+            self.scale = read_scale(given.scale, shape, self.features, self.reference)
+        self.box: np.ndarray | None = None
+        if given.box:
+            self.box = read_box(given.box, shape, self.features)
+            self.scale = self.box if self.scale is None else self.scale
+        _decide_noise(self, names is not None)
+        if given.seed_file:
+            given.seed = seed_in(given.seed_file)
+
+    @functools.cached_property
+    def model(self) -> Model:
+        """The model, which is opened on demand."""
+        return Model(self.given)
+
+    def read(
+        self, path: str, name: str | None = None, rows: RowRange = ALL
+    ) -> tuple[Frame, Names, int]:
+        """The inputs of a file; see read_rows. A model in Python may take DataFrames. A model with
+        an input for each column gets a DataFrame if columns have names, so that whole numbers are
+        exact."""
+        try:
+            found = read_rows(path, name, rows)
+            if found[1] is None or not self._by_columns():
+                return found
+            self.mixed = f"{self.given.model} has an input for each column"
+        except Mixed as why:
+            if not (is_python_name(self.given.model) or self._by_columns()):
+                raise
+            self.mixed = str(why)
+        table = read_frame(path, rows)
+        if not number_columns(table[0]).any():  # a scale would be 0, or refused without the cell
+            raise Failure(f"{self.mixed}, and no column holds numbers to get noise: repair it")
+        return table
+
+    def _by_columns(self) -> bool:
+        return is_onnx(self.given.model) and self.model.by_columns
+
+    def reference(self, path: str = "") -> Frame:
+        """All inputs of a file, by default of the command's file, for a scale from their spread."""
+        given, name = self.given, None if path else self.given.array
+        path = path or given.inputs
+        if given.calibration and _files(path) & _files(given.calibration, given.inputs):
+            raise Failure(
+                "--scale needs a file of other inputs, like std:FILE: a scale from calibration "
+                "points or the inputs would break the promise"
+            )
+        X, names, _ = self.read(path, name)
+        return self.taken(X, names, path)
+
+    def taken(self, X: Frame, names: Names, path: str) -> Frame:
+        """The inputs of a file as the model takes them."""
+        return self.model.fitted(self.features.ordered(X, names, path), path)
+
+    def outputs(self, X: Frame, first: int) -> Options:
+        """Number, kinds and limits of the model's outputs. All but the certified one are numbers
+        without limits. Calls the model with the first row, which has the number `first`. Prints a
+        remark if columns are not used, and no option has chosen any."""
+        given = self.given
+        columns = self.model.columns(X, first)
+        index, pair = given.output, bool(given.pair)
+        count = columns - pair
+        if index >= count:
+            option = f"--output {index} with --pair" if pair else f"--output {index}"
+            returned = "1 column" if columns == 1 else f"{columns} columns"
+            raise Failure(f"{option} is not possible: {given.model} returns {returned}")
+        if count > 1 and not given.index_given:
+            used = "the first two are" if pair else "the first is"
+            remedy = "--columns A:B takes others" if given.tensor else "--output K takes another"
+            self.remark(f"{given.model} returns {columns} columns, and only {used} used; {remedy}")
+        kind = [Output.REAL] * count
+        lo, hi = [-math.inf] * count, [math.inf] * count
+        limits = given.range
+        if given.angle or given.pair:
+            kind[index] = Output.ANGLE_PAIR if pair else Output.ANGLE
+            half_turn = {"deg": 180.0, "rad": math.pi}[given.angle or given.pair]
+            limits = (-half_turn, half_turn)
+        if limits:
+            lo[index], hi[index] = limits
+        return {"outputs": count, "kind": kind, "lo": lo, "hi": hi}
+
+    def denoised(self, model: Function) -> Function:
+        """The model behind the denoiser of --denoise; unchanged without this option."""
+        given = self.given
+        if not given.denoise:
+            return model
+        kept = Destination(given.keep_denoiser, (SAVED,)) if given.keep_denoiser else None
+        with self.failures():
+            if is_saved(given.denoise):
+                try:
+                    made = Denoised.load(given.denoise, model)
+                except OSError as error:
+                    why = error.strerror or error
+                    raise Failure(f"{given.denoise} cannot be read: {why}") from None
+            else:
+                scale = 1 if self.scale is None else self.scale
+                made = Denoised(model, self.examples(), given.sigma, scale)
+        facts = f"{made.components} directions, {made.error:.3g} of the noise is left"
+        if kept:
+            kept.write(made.save)
+        elif not is_saved(given.denoise):
+            facts += "; --keep-denoiser FILE keeps it, to serve with it"
+        self.remark(f"denoiser {made.digest}: {facts}")
+        for known in remark_on_examples(made, self.X):
+            self.remark(known)
+        return made
+
+    def examples(self) -> Frame:
+        """The examples for a denoiser."""
+        X, names, _ = read_rows(self.given.denoise)
+        return self.taken(X, names, self.given.denoise)
+
+    @contextlib.contextmanager
+    def failures(self, saved: Callable[[Rows | None], str] = lambda rows: "") -> Iterator[None]:
+        """Turns exceptions of the package into a Failure, and a ModelWarning into a remark. Other
+        warnings of the package repeat remarks, and are ignored. `saved` returns the end of the
+        message, about finished rows."""
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", _REPEATED)
+                show = warnings.showwarning
+                warnings.showwarning = lambda text, kind, *place: (
+                    self.remark(str(text))
+                    if kind is ModelWarning
+                    else show(printable(str(text)), kind, *place)
+                )
+                yield
+        except RowsError as error:
+            place = f" in row {self.first + error.row}" if error.row >= 0 else ""
+            why = f"the model failed{place}: {_of_the_model(error)}{saved(error.rows)}"
+            raise Failure(why, MODEL) from error
+        except KeyboardInterrupt as error:
+            end = saved(getattr(error, "rows", None))
+            raise Failure(f"interrupted{end}", INTERRUPTED) from error
+        except ResumeError as error:
+            done = error.rows is not None and error.rows.done.any()
+            raise Failure(f"{error}{saved(error.rows) if done else ''}", FILE) from error
+        except (CertregError, ImportError, ValueError, TypeError) as error:
+            text = in_options(error, self.features.names)
+            if getattr(error, "status", None) == Status.MODEL_FAILED:  # by a check of the model
+                raise Failure(f"the model failed: {text}", MODEL) from error
+            raise Failure(text) from error
+
+    def certificates(self) -> Rows:
+        """The certificates. After an error or an interruption finished rows are written before
+        Failure is raised."""
+        given = self.given
+        options = {
+            **self.outputs(self.X, self.first),
+            **sampling(given),
+            "noise_id": self.first,
+            "domain": Domain.CALIBRATION if given.command == "sigma" else Domain.CERTIFY,
+            "radius": given.radius,
+            "resume": given.resume,
+            "keep_records": given.keep_records,
+            "scale": self.scale,
+            "model_id": given.model_id or self.model.identity,
+        }
+        self.function = self.denoised(self.function)
+        sets = _change_sets(self) if given.command == "certify" else None
+        with self.failures(self.saved):
+            options.update({"alternatives": sets} if sets else {})
+            return certify_rows(
+                self.function, self.X, given.sigma, questions(given), **grouped(options)
+            )
+
+    def saved(self, rows: Rows | None) -> str:
+        """Writes finished rows. Returns the end of a message: their number, their files, and the
+        remedy."""
+        done = 0 if rows is None else int(rows.done.sum())
+        if rows is not None and done:
+            self.write(self.document(rows.seed, bool(rows.done.all()), []), self.lines(rows))
+        files = (self.given.out if self.table else None, self.given.resume)
+        kept = [name for name in files if name and done]
+        places = f" and in {' and '.join(kept)}" if kept else ""
+        remedy = (
+            "repeat the command to compute the missing rows"
+            if self.given.resume
+            else "with --resume FILE a run can be continued"
+        )
+        return f"; {done} of {len(self.X)} rows are done{places}; {remedy}"
+
+    def lines(self, rows: Rows) -> Table:
+        """The table of these certificates, after their features got the names of the file."""
+        rows.columns = rows.columns or self.features.names
+        return report.certificate_table(rows, self.first, self.labels, self.features.names)
+
+    def document(self, seed: int | None, complete: bool, summary: Table) -> Line:
+        """The contents of a .json file without the rows: the plan and the summary."""
+        plan = {n: v for n, v in vars(self.given).items() if n not in _NOT_IN_PLAN}
+        plan["model_sha256"] = self.model.digest
+        if self.model.settings:
+            plan["model_settings"] = self.model.settings
+        if digest_of(self.function):
+            plan["denoiser"] = digest_of(self.function)
+        if _by_rule(self.given.scale) and self.scale is not None:
+            plan["scale"] = self.scale
+        if self.given.keep_seed:
+            plan["seed"] = str(seed)
+        return {"certreg": __version__, "complete": complete, "plan": plan, "summary": summary}
+
+    def write(self, document: Line, table: Table) -> None:
+        """Writes the files of -o and --plot."""
+        self.put(table, {**document, "rows": table})
+        if self.plot is not None:
+            from .. import plots
+
+            kind = self.given.plot_kind
+            draw: Callable[..., object] = getattr(plots, f"plot_{kind}")
+            curves = report.curves(table, kind)
+            self.plot.write(lambda path: draw(curves, path=path))
+
+    def put(self, table: Table, document: Line) -> None:
+        """Writes a table to the file of -o, or to standard output for -; and the document instead
+        if it is a .json file."""
+        if self.table is None:
+            if self.given.out:
+                print_result(report.as_csv(table), data=True)
+        elif self.table.suffix == ".json":
+            secret = "seed" in document.get("plan", {})  # of --keep-seed
+            self.table.write_text(report.as_json(document), secret=secret)
+        elif self.table.suffix == ".csv":
+            self.table.write_text(report.as_csv(table))
+        else:
+            frame = pandas_for(self.table.name).DataFrame(table)
+            self.table.write_bytes(frame.to_parquet(index=False))
+
+    def ended(self, table: Table, what: str) -> int:
+        """The exit status, after a remark on lines with an error."""
+        failed = [line for line in table if line["error"]]
+        if not failed:
+            return DONE
+        first = f"the first in row {failed[0]['row']}: {failed[0]['error']}"
+        everything = failed == table and failed[0].get("status") == "invalid"
+        if not self.given.scale and (everything or TOO_LITTLE in failed[0]["error"]):
+            first += "; --scale std puts --sigma in units of each feature"
+        self.remark(f"{len(failed)} {what}, {first}")
+        return FOUND
+
+    def remark(self, text: str) -> None:
+        """Prints a text to standard error, unless --quiet is given."""
+        if not self.given.quiet:
+            warn(text)
+
+
+# ---- options
+def check_options(given: argparse.Namespace) -> None:
+    """Raises Failure for options that contradict or need each other. The library itself checks the
+    settings of questions."""
+    several = isinstance(given.sigma, tuple) and given.command != "sigma"
+    is_json = str(given.out).lower().endswith(".json")
+    by_labels = given.plot and given.plot_kind != "radii"
+    read = _files(
+        *(given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file),
+        *(given.box, given.groups, given.denoise, given.calibration, given.truths),
+    )
+    again = "names another file of this command: give another name"
+    for wrong, message in (
+        (
+            given.range and (given.angle or given.pair),
+            "--range cannot be combined with --angle or --pair: leave it out",
+        ),
+        ((given.trim or given.core) and not given.serve, "--trim and --core need --serve"),
+        (given.pilot and given.pilot >= given.samples, "--pilot must be below --samples"),
+        (
+            given.denoise and several,
+            "--sigma must be one number with --denoise: a denoiser is for one",
+        ),
+        (
+            given.command == "scale" and len(given.tolerance) > 1,
+            "--tolerance must be one number: the best scale depends on it",
+        ),
+        (given.keep_records and not given.resume, "--keep-records needs --resume FILE"),
+        (given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"),
+        (by_labels and not given.labels, f"--plot-kind {given.plot_kind} needs --labels"),
+        (
+            read & _files(given.out, given.plot, given.keep_denoiser),
+            f"-o, --plot or --keep-denoiser {again}",
+        ),
+        (given.keep_denoiser and not given.denoise, "--keep-denoiser needs --denoise"),
+    ):
+        if wrong:
+            raise Failure(message)
+
+
+def _files(*names: str | None) -> set[str]:
+    return {os.path.realpath(name) for name in names if name}
+
+
+def questions(given: argparse.Namespace) -> list[Question]:
+    """One question for each tolerance."""
+    serving = None
+    if given.serve:
+        samples, failure_rate, pairs = given.serve
+        serving = Serving(samples, failure_rate, given.trim or 0.0, given.core or 0.0, pairs)
+    return [
+        Question(
+            tolerance,
+            output=given.output,
+            alpha=given.alpha,
+            statistic=given.statistic,
+            method=given.method,
+            huber_width=given.huber_width or 0.0,
+            center=Center.TRUE_MEAN if given.method == "paper" else Center.PREDICTION,
+            constraints=given.constraints or 0,
+            bonferroni=given.bonferroni,
+            target=given.target,
+            serving=serving,
+        )
+        for tolerance in given.tolerance or (0.0,)
+    ]
+
+
+def sampling(given: argparse.Namespace) -> Options:
+    """The arguments of certify_rows and tune_scale about samples."""
+    return {
+        "samples": given.samples,
+        "batch": given.batch,
+        "seed": given.seed,
+        "jobs": given.jobs,
+        "on_crash": given.on_crash,
+        "pilot": given.pilot or 0,
+        "flags": PLAN_COUNT_FAILURES if given.count_failures else 0,
+        "progress": not given.quiet,
+        "check": not given.no_check,
+    }
+
+
+def is_saved(name: str) -> bool:
+    """Returns True for a file of --keep-denoiser, by its name."""
+    return name.lower().endswith(SAVED)
+
+
+def _of_the_model(error: BaseException) -> str:
+    """The reason of a RowsError, as part of a message."""
+    cause = error.__cause__ or error
+    if isinstance(cause, CertregError):
+        return one_line(in_options(cause))
+    return in_options(described(cause)) if cause is error else described(cause)
+
+
+# ---- sets of changes
+def _change_sets(work: Work) -> list[ChangeSet]:
+    """The sets of changes that --any, --at-most and --brightness name."""
+    given, X, names = work.given, work.X, work.features.names
+
+    def one_of(text: str) -> OneOf:
+        at: int | str = text
+        if not is_frame(X):
+            if names and text in names:
+                at = list(map(str, names)).index(text)
+            elif text.isdecimal():
+                at = int(text)
+            else:
+                raise Failure(f"there is no column {text!r}: give a name, or an index from 0")
+        if not given.rows or at not in (X.columns if is_frame(X) else range(X.shape[1])):
+            return OneOf(at)
+        whole = work.reference()
+        every = whole[at] if is_frame(X) else whole[:, cast(int, at)]
+        if hasattr(every.dtype, "categories"):
+            return OneOf(at)
+        if not is_frame(X):
+            every = every[~np.isnan(every)]
+        return OneOf(at, list(dict.fromkeys(every.tolist())), check=False)
+
+    found: list[ChangeSet] = [one_of(text) for text in given.any or ()]
+    for text in given.at_most or ():
+        count, colon, columns = text.partition(":")
+        if not colon or not count.isdecimal():
+            raise Failure(f"--at-most is {text!r}; it must be a number and columns, like 2:a,b,c")
+        found.append(AtMost(int(count), [one_of(part) for part in columns.split(",")]))
+    if given.brightness:
+        lo, hi = _brightness(given.brightness)
+        white = 1.0 if is_frame(X) or np.max(X) <= 1 else 255.0
+        work.remark(f"brightness clips pixels to 0 and {white:g}")
+        found.append(Gain(lo, hi, clip=(0.0, white)))
+    return found
+
+
+def _brightness(text: str) -> tuple[float, float]:
+    parts = [_PER_CENT.fullmatch(part.strip()) for part in text.split(",")]
+    try:
+        ends = [float(part[1]) / 100 if part else math.nan for part in parts]
+    except ValueError:
+        ends = []
+    if len(ends) == 1:
+        ends = [-ends[0], ends[0]]
+    if len(ends) != 2 or not ends[0] <= 0 <= ends[1] or ends[0] == ends[1]:
+        raise Failure(
+            f"--brightness is {text!r}; it must be a percentage like 25%, or two around 0 like "
+            "-10%,25%"
+        )
+    return 1 + ends[0], 1 + ends[1]
+
+
+# ---- noise
+def _by_rule(scale: str | None) -> bool:
+    """Returns True if --scale does not name the features that get noise."""
+    return scale is None or scale.partition(":")[0] in SPREADS
+
+
+def _decide_noise(work: Work, named: bool) -> None:
+    """Decides which features get noise if --scale does not name them, from all rows of the file,
+    and prints it if it is not obvious; and which seem to be no quantities. `named`: the file of
+    inputs has names of columns."""
+    given, names, texts = work.given, work.features.names, []
+    with work.failures():
+        if _by_rule(given.scale) and work.box is None:
+            texts = _scale_by_rule(work)
+        matrix, columns, scale = split_frame(work.X, work.scale, values=False)
+        if given.command != "check":  # prints the same as findings
+            categorical_features_of(work.model.made(), columns, scale).check(matrix)
+            texts += suspected_categorical(matrix, scale, names)
+            for text in texts:
+                work.remark(text)
+    moves = np.ones(matrix.shape[1:], bool)
+    moves = moves if scale is None else np.reshape(np.asarray(scale) > 0, moves.shape)
+    if columns is not None:
+        _of_a_table(work, columns, moves)
+        return
+    if not moves.any():
+        raise Failure("no column gets noise: give --scale")
+    whole = np.zeros(moves.shape, bool)
+    if names and named and not os.path.exists(given.scale or ""):
+        known = np.where(np.isnan(matrix), 0, matrix)
+        whole = moves & ((known == np.rint(known)) & (np.abs(known) < MOST_VALUES)).all(0)
+    if names and whole.any():
+        integers = listed([name for name, is_whole in zip(names, whole.tolist()) if is_whole])
+        work.remark(
+            f"{noise_on(names, moves)}. Whole numbers get it too, in {integers}: if they are "
+            "exact, give a file with 0 for them as --scale"
+        )
+    elif _by_rule(given.scale) and not moves.all() and not texts:
+        shown = names or [f"feature {j}" for j in range(moves.size)]
+        sets = any(getattr(work.given, name, None) for name in ("any", "at_most"))
+        work.remark(f"{noise_on(shown, moves.flat)}: {not_covered(sets)}")
+
+
+def _scale_by_rule(work: Work) -> list[str]:
+    """Sets the scale by the rule. Returns texts about it."""
+    given, spread = work.given, work.scale
+    interval = given.command == "interval"  # values of calibration points must decide nothing
+    X = work.X if interval or not given.rows or spread is not None else work.reference()
+    kept = None
+    if spread is None and given.resume:
+        kept = default_in(given.resume, np.shape(work.X)[1:])
+    if kept is not None:
+        work.scale = kept[0]
+        return []
+    values = not interval and spread is None
+    *_, scale, texts = split_by_rule(work.model.made(), X, None, work.features.names, values)
+    if scale is None and given.rows and values:
+        scale = np.ones(np.shape(X)[1:])  # so that the values of some rows decide nothing
+    if spread is not None and scale is not None:
+        scale = np.where(np.reshape(np.asarray(scale), spread.shape) > 0, spread, 0)
+    work.scale = spread if scale is None else np.asarray(scale)
+    return texts
+
+
+def _of_a_table(work: Work, columns: Columns, moves: np.ndarray) -> None:
+    if not moves.any():
+        raise Failure(f"{work.mixed}, and no other column gets noise: repair it, or give --scale")
+    function = as_model(work.model.made())
+    if names_of(function, columns.names) is None and takes_by_position(function):
+        work.remark(by_position(work.given.model, work.given.inputs, columns.names))
+    noisy = ", ".join(np.array(columns.names)[moves])
+    work.remark(f"{work.mixed}: the model gets a DataFrame, and only {noisy} get noise")
+
+
+# ---- commands
+def certify(given: argparse.Namespace) -> int:
+    """The commands certify, sigma and bounds."""
+    if given.command == "sigma" and given.denoise:
+        return _compare(given)
+    work = Work(given)
+    if work.box is not None:
+        with work.failures():
+            given.radius, _ = radius_of_box(work.X, work.box, work.scale)
+    changes, kept = _perturbations(work)
+    rows = work.certificates()
+    table, remarks = work.lines(rows), rows._remarks()
+    summary = report.summary_of(rows, work.labels, given.radius is not None)
+    document = work.document(rows.seed, bool(rows.done.all()), summary)
+    texts = [aligned(summary), *remarks]
+    levels = [list(range(len(rows.sigmas)))] * len(rows.questions)
+    if given.command == "sigma":
+        chosen, advice = _chosen(rows, work.labels)
+        levels = [[rows.sigmas.index(line["sigma"])] if line["sigma"] else [] for line in chosen]
+        document.update({"chosen": chosen} if chosen else {})
+        texts.append(advice)
+    document.update({"remarks": remarks} if remarks else {})
+    work.write(document, table)
+    if changes:
+        document["units"] = []
+        for title, found in _comparisons(rows, levels, changes, kept):
+            document["units"].append({"about": title, "lines": found.lines, "notes": found.notes})
+            texts.append(f"{title}\n{in_options(found)}")
+    report.answer(given, "\n".join(texts), document)
+    for text in [] if given.command == "sigma" else rows._abstentions():
+        work.remark(in_options(text))
+    status = work.ended(table, "certificates are missing")
+    return status if _met(work, rows) else SHORT
+
+
+def _met(work: Work, rows: Rows) -> bool:
+    """Returns True unless fewer rows than --require demands have its radius, at some sigma and
+    tolerance; then after a remark on it."""
+    share, least = work.given.require or (0.0, 0.0)
+    radii = rows["radius"]
+    shares = np.mean((radii >= least) & (radii > 0), axis=0)
+    worst = np.unravel_index(np.argmin(shares), shares.shape)
+    if shares[worst] >= share - 1e-12:
+        return True
+    work.remark(
+        f"--require is not met: {shares[worst]:.4g} of the rows have a radius of at least "
+        f"{least:g} at sigma {rows.sigmas[worst[0]]:g} and tolerance "
+        f"{tolerance_text(rows.questions[worst[1]])}, and {share:g} are required"
+    )
+    return False
+
+
+def _compare(given: argparse.Namespace) -> int:
+    """The command sigma with --denoise: the levels with and without a denoiser."""
+    if is_saved(given.denoise):
+        raise Failure(f"{given.denoise} is a denoiser for one sigma: give the examples")
+    others = (given.resume, given.plot, given.target, given.units)
+    if any(others) or len(given.tolerance) > 1:
+        raise Failure(
+            "--denoise takes one --tolerance, and no --resume, --plot, --target or --units"
+        )
+    work = Work(given)
+    with work.failures():
+        found = compare_denoised(
+            work.function,
+            work.X,
+            given.sigma,
+            questions(given)[0],
+            examples=work.examples(),
+            labels=work.labels,
+            scale=work.scale,
+            **grouped({**work.outputs(work.X, work.first), **sampling(given)}),
+        )
+    lines = list(found.lines)
+    document = {"helps": found.helps, "sigma": found.sigma, "gain": found.gain, "rows": lines}
+    work.put(lines, document)
+    report.answer(given, str(found), document)
+    return DONE
+
+
+def _chosen(rows: Rows, labels: np.ndarray | None) -> tuple[Table, str]:
+    """The sigma to deploy for each tolerance, as a table and as a text. sigma is None if nothing is
+    certified; the table is empty if every row failed."""
+    try:
+        found = [rows.choose_sigma(q, labels=labels) for q in range(len(rows.questions))]
+    except ValueError as error:
+        return [], f"No sigma is recommended, since {error}."
+    lines, texts = [], []
+    for question, (level, means, left_out) in zip(rows.questions, found):
+        sigma = rows.sigmas[level] if means[level] > 0 else None
+        tolerance = tolerance_text(question)
+        stated = stated_tolerance(question)
+        lines.append(
+            dict(tolerance=stated, sigma=sigma, mean_radius=means[level], left_out=left_out)
+        )
+        text = (
+            f"No sigma certifies anything at tolerance {tolerance}: try a larger "
+            "tolerance, smaller sigmas or more samples."
+        )
+        if sigma is not None:
+            text = (
+                f"Deploy sigma {sigma:g} for tolerance {tolerance}. Its mean radius, "
+                f"{means[level]:.5g}, is the greatest"
+            )
+            if labels is not None:
+                text += " among the sigmas whose mean error is at most 0.1 tolerances above the least"
+            text += "."
+            if sigma == max(rows.sigmas) > min(rows.sigmas):
+                text += " Try larger ones too."
+            elif sigma == min(rows.sigmas) < max(rows.sigmas):
+                text += " Try smaller ones too."
+        if left_out:
+            text += f" Rows that failed at some sigma are left out at all of them: {left_out}."
+        texts.append(text)
+    return lines, "\n".join(texts)
+
+
+def _perturbations(work: Work) -> tuple[Perturbations | None, np.ndarray]:
+    """The changes for a comparison with radii, computed before the radii; None without --units. And
+    the rows that are compared: those that lack no cell. Raises Failure if the inputs contradict the
+    option."""
+    kept = np.arange(len(work.X))
+    if work.given.units is None:
+        return None, kept
+    step, kind = work.given.units
+    scale = 1 if work.scale is None else work.scale
+    with work.failures():
+        try:
+            return Perturbations(work.X, scale, step, kind, work.features.names), kept
+        except MissingCell as cell:
+            kept = np.delete(kept, cell.rows)
+            text = (
+                f"--units compares {len(kept)} of {len(work.X)} rows, because the others lack "
+                f"cells, first row {work.first + cell.rows[0]} {cell.column}."
+            )
+        if not len(kept):
+            work.remark(text)
+            return None, kept
+        whole = work.X.take(kept, axis=0)
+        changes = Perturbations(whole, scale, step, kind, work.features.names)
+        changes.notes.append(text)
+        return changes, kept
+
+
+def _comparisons(
+    rows: Rows, levels: Sequence[Sequence[int]], changes: Perturbations, kept: np.ndarray
+) -> Iterator[tuple[str, RadiusComparison]]:
+    """Titles and comparisons of the kept rows, for each tolerance at its levels."""
+    for q, question in enumerate(rows.questions[: len(levels)]):
+        for level in levels[q]:
+            tolerance = tolerance_text(question)
+            title = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {tolerance}:"
+            yield title, compared(changes, radii_of(rows, level, q)[kept])
