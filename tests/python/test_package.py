@@ -5,7 +5,8 @@ import re
 import subprocess
 import sys
 
-from kit import certreg, environment, pathlib
+from kit import certreg, environment, parametrize, pathlib
+from certreg import cli
 
 PACKAGE = pathlib.Path(certreg.__file__).parent
 
@@ -40,13 +41,16 @@ def imports_of(path):
     return found
 
 
-def test_layers_are_those_of_the_docstring():
-    drawing = certreg.__doc__.rpartition("::\n\n")[2]
+@parametrize(
+    "doc, folder, more", (certreg.__doc__, PACKAGE, {"cli"}), (cli.__doc__, PACKAGE / "cli", set())
+)
+def test_layers_are_those_of_the_docstring(doc, folder, more):
+    drawing = doc.rpartition("::\n\n")[2]
     rows = re.split(r"\n {4}(?! )", "\n" + drawing)[1:]
     layers = [re.sub(r"^\S+(?: \S+)? {2,}", "", row).split() for row in rows]
     place = {name: i for i, name in enumerate(name for names in layers for name in names)}
-    modules = {path.stem: path for path in PACKAGE.glob("*.py") if path.stem[:2] != "__"}
-    assert set(place) == {*modules, "cli"}
+    modules = {path.stem: path for path in folder.glob("*.py") if path.stem[:2] != "__"}
+    assert set(place) == {*modules, *more}
     for name, path in modules.items():
         for used in imports_of(path):
             assert place[used] < place[name], (name, used)
