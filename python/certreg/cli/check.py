@@ -10,6 +10,7 @@ from typing import Callable, Iterator, cast
 
 import numpy as np
 
+from ..check import check_model
 from ..constants import __version__, version_text
 from ..denoise import Denoised
 from ..display import ProgressLine
@@ -27,8 +28,6 @@ from .streams import DONE, FOUND, RAISED, Failure, model_failed
 
 def check(given: argparse.Namespace) -> int:
     """Prints the findings of check_model."""
-    from ..check import check_model
-
     work = Work(given)
     if given.sigma is None and not is_frame(work.X) and (work.X == work.X[:1]).all():
         raise Failure(f"all rows of {given.inputs} are the same: give --sigma")

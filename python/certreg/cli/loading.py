@@ -58,7 +58,16 @@ class Model:
             self.function, self.by_columns = model, isinstance(model.input, list)
             self.settings = model._told()
         else:
-            _check_options(given)
+            if given.constant or given.columns:
+                raise Failure(
+                    f"--{'constant' if given.constant else 'columns'} is for .onnx files; in "
+                    "file.py:name a function can supply other inputs and return some columns"
+                )
+            if given.tensor:
+                raise Failure(
+                    f"--output is {given.tensor!r}; for {word} it must be the index of an output "
+                    "(-o names the file of results)"
+                )
             if is_python_name(word):
                 self.function, path = _python(word)
                 self.digest, self.identity = _digest(path), os.path.basename(word)
@@ -148,20 +157,6 @@ def tensors_of(path: str) -> tuple[Sequence[Session], Sequence[Session]]:
     with _failures(path):
         session = session_of(path)
     return session.get_inputs(), session.get_outputs()
-
-
-def _check_options(given: argparse.Namespace) -> None:
-    """Raises Failure for options of .onnx files."""
-    if given.constant or given.columns:
-        raise Failure(
-            f"--{'constant' if given.constant else 'columns'} is for .onnx files; in file.py:name "
-            "a function can supply other inputs and return some columns"
-        )
-    if given.tensor:
-        raise Failure(
-            f"--output is {given.tensor!r}; for {given.model} it must be the index of an output "
-            "(-o names the file of results)"
-        )
 
 
 def _constants(options: Sequence[str]) -> dict[str, ArrayLike]:

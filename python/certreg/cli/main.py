@@ -289,7 +289,9 @@ def _filled(text: str) -> str:
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options that are given. Raises SystemExit after --help or a mistake."""
     top = parser()
-    words = _one_word(arguments)
+    words = list(arguments)
+    if words[:1] == ["denoise"]:  # argparse has commands of one word
+        words[:2] = [" ".join(words[:2])]
     if words[:1] in (["denoise -h"], ["denoise --help"]):
         for name in (name for name in COMMANDS if " " in name):
             with contextlib.suppress(SystemExit):
@@ -303,12 +305,6 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         *names, last = COMMANDS
         top.error(f"give a command: {', '.join(names)} or {last}")
     return given
-
-
-def _one_word(arguments: Sequence[str]) -> list[str]:
-    """Joins the two words of a command, because argparse has commands of one word."""
-    two = list(arguments[:2])
-    return [" ".join(two), *arguments[2:]] if two[:1] == ["denoise"] else list(arguments)
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:

@@ -45,7 +45,7 @@ Options: TypeAlias = "dict[str, Any]"  # arguments of a function, by name
 
 SAVED = ".denoiser"  # files of --keep-denoiser
 TABLES = (".csv", ".json", ".parquet")
-_PER_CENT = re.compile(r"([+-]?[\d.]+)%")
+_PER_CENT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))%\s*")
 _REPEATED = "|".join(  # warnings with the same texts as remarks
     [
         ".* made the denoiser",
@@ -199,8 +199,8 @@ class Work:
 
     def examples(self) -> Frame:
         """The examples for a denoiser."""
-        X, names, _ = read_rows(self.given.denoise)
-        return self.taken(X, names, self.given.denoise)
+        path = self.given.denoise
+        return self.taken(*read_rows(path)[:2], path)
 
     @contextlib.contextmanager
     def failures(self, saved: Callable[[Rows | None], str] = lambda rows: "") -> Iterator[None]:
@@ -339,36 +339,26 @@ class Work:
 def check_options(given: argparse.Namespace) -> None:
     """Raises Failure for options that contradict or need each other. The library itself checks the
     settings of questions."""
-    several = isinstance(given.sigma, tuple) and given.command != "sigma"
+    turn, by_labels = given.angle or given.pair, given.plot and given.plot_kind != "radii"
+    several = given.denoise and given.command != "sigma" and isinstance(given.sigma, tuple)
+    tolerances = given.command == "scale" and len(given.tolerance) > 1
     is_json = str(given.out).lower().endswith(".json")
-    by_labels = given.plot and given.plot_kind != "radii"
     read = _files(
         *(given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file),
         *(given.box, given.groups, given.denoise, given.calibration, given.truths),
     )
-    again = "names another file of this command: give another name"
+    again = read & _files(given.out, given.plot, given.keep_denoiser)
+    another = "names another file of this command: give another name"
     for wrong, message in (
-        (
-            given.range and (given.angle or given.pair),
-            "--range cannot be combined with --angle or --pair: leave it out",
-        ),
+        (given.range and turn, "--range cannot be combined with --angle or --pair: leave it out"),
         ((given.trim or given.core) and not given.serve, "--trim and --core need --serve"),
         (given.pilot and given.pilot >= given.samples, "--pilot must be below --samples"),
-        (
-            given.denoise and several,
-            "--sigma must be one number with --denoise: a denoiser is for one",
-        ),
-        (
-            given.command == "scale" and len(given.tolerance) > 1,
-            "--tolerance must be one number: the best scale depends on it",
-        ),
+        (several, "--sigma must be one number with --denoise: a denoiser is for one"),
+        (tolerances, "--tolerance must be one number: the best scale depends on it"),
         (given.keep_records and not given.resume, "--keep-records needs --resume FILE"),
         (given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"),
         (by_labels and not given.labels, f"--plot-kind {given.plot_kind} needs --labels"),
-        (
-            read & _files(given.out, given.plot, given.keep_denoiser),
-            f"-o, --plot or --keep-denoiser {again}",
-        ),
+        (again, f"-o, --plot or --keep-denoiser {another}"),
         (given.keep_denoiser and not given.denoise, "--keep-denoiser needs --denoise"),
     ):
         if wrong:
@@ -470,11 +460,8 @@ def _change_sets(work: Work) -> list[ChangeSet]:
 
 
 def _brightness(text: str) -> tuple[float, float]:
-    parts = [_PER_CENT.fullmatch(part.strip()) for part in text.split(",")]
-    try:
-        ends = [float(part[1]) / 100 if part else math.nan for part in parts]
-    except ValueError:
-        ends = []
+    parts = map(_PER_CENT.fullmatch, text.split(","))
+    ends = [float(part[1]) / 100 if part else math.nan for part in parts]
     if len(ends) == 1:
         ends = [-ends[0], ends[0]]
     if len(ends) != 2 or not ends[0] <= 0 <= ends[1] or ends[0] == ends[1]:
@@ -495,7 +482,8 @@ def _decide_noise(work: Work, named: bool) -> None:
     """Decides which features get noise if --scale does not name them, from all rows of the file,
     and prints it if it is not obvious; and which seem to be no quantities. `named`: the file of
     inputs has names of columns."""
-    given, names, texts = work.given, work.features.names, []
+    given, names = work.given, work.features.names
+    texts: list[str] = []
     with work.failures():
         if _by_rule(given.scale) and work.box is None:
             texts = _scale_by_rule(work)
@@ -505,26 +493,26 @@ def _decide_noise(work: Work, named: bool) -> None:
             texts += suspected_categorical(matrix, scale, names)
             for text in texts:
                 work.remark(text)
-    moves = np.ones(matrix.shape[1:], bool)
-    moves = moves if scale is None else np.reshape(np.asarray(scale) > 0, moves.shape)
+    shape = matrix.shape[1:]
+    moves = np.reshape(np.ones(shape) if scale is None else np.asarray(scale), shape) > 0
     if columns is not None:
         _of_a_table(work, columns, moves)
         return
     if not moves.any():
         raise Failure("no column gets noise: give --scale")
-    whole = np.zeros(moves.shape, bool)
     if names and named and not os.path.exists(given.scale or ""):
         known = np.where(np.isnan(matrix), 0, matrix)
         whole = moves & ((known == np.rint(known)) & (np.abs(known) < MOST_VALUES)).all(0)
-    if names and whole.any():
-        integers = listed([name for name, is_whole in zip(names, whole.tolist()) if is_whole])
-        work.remark(
-            f"{noise_on(names, moves)}. Whole numbers get it too, in {integers}: if they are "
-            "exact, give a file with 0 for them as --scale"
-        )
-    elif _by_rule(given.scale) and not moves.all() and not texts:
+        if whole.any():
+            integers = listed([name for name, is_whole in zip(names, whole.tolist()) if is_whole])
+            work.remark(
+                f"{noise_on(names, moves)}. Whole numbers get it too, in {integers}: if they are "
+                "exact, give a file with 0 for them as --scale"
+            )
+            return
+    if _by_rule(given.scale) and not moves.all() and not texts:
         shown = names or [f"feature {j}" for j in range(moves.size)]
-        sets = any(getattr(work.given, name, None) for name in ("any", "at_most"))
+        sets = any(getattr(given, name, None) for name in ("any", "at_most"))
         work.remark(f"{noise_on(shown, moves.flat)}: {not_covered(sets)}")
 
 
@@ -646,6 +634,7 @@ def _chosen(rows: Rows, labels: np.ndarray | None) -> tuple[Table, str]:
         found = [rows.choose_sigma(q, labels=labels) for q in range(len(rows.questions))]
     except ValueError as error:
         return [], f"No sigma is recommended, since {error}."
+    accurate = " among the sigmas whose mean error is at most 0.1 tolerances above the least"
     lines, texts = [], []
     for question, (level, means, left_out) in zip(rows.questions, found):
         sigma = rows.sigmas[level] if means[level] > 0 else None
@@ -661,11 +650,8 @@ def _chosen(rows: Rows, labels: np.ndarray | None) -> tuple[Table, str]:
         if sigma is not None:
             text = (
                 f"Deploy sigma {sigma:g} for tolerance {tolerance}. Its mean radius, "
-                f"{means[level]:.5g}, is the greatest"
+                f"{means[level]:.5g}, is the greatest{'' if labels is None else accurate}."
             )
-            if labels is not None:
-                text += " among the sigmas whose mean error is at most 0.1 tolerances above the least"
-            text += "."
             if sigma == max(rows.sigmas) > min(rows.sigmas):
                 text += " Try larger ones too."
             elif sigma == min(rows.sigmas) < max(rows.sigmas):
