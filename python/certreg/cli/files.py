@@ -342,7 +342,7 @@ class Destination:
             raise Failure(f"{self.name} cannot be written: {why}", FILE) from None
 
     def write_bytes(self, data: bytes, **more: Any) -> None:
-        """Writes bytes; `more` are arguments of _files.replace."""
+        """Writes bytes; `more` are arguments of replace."""
         self.write(lambda path: replace(path, data, **more))
 
     def write_text(self, text: str, **more: Any) -> None:

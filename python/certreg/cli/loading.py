@@ -98,7 +98,7 @@ class Model:
         return self.function if isinstance(self.function, OnnxModel) else self.function()
 
     def names(self, beside: Names) -> Names:
-        """The names of its features; see names.names_of."""
+        """The names of its features; see names_of."""
         try:
             return names_of(as_model(self.made()), beside)
         except RAISED as error:

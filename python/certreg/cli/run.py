@@ -31,8 +31,7 @@ from ..rows import certify_rows, grouped
 from ..store import default_in
 from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, not_covered
 from ..training import compare_denoised
-from ..units import MissingCell, Perturbations, RadiusComparison, compared, radii_of
-from ..units import radius_of_box
+from ..units import MissingCell, Perturbations, compared, radii_of, radius_of_box
 from . import report
 from .files import ALL, Destination, Features, Mixed, RowRange, pandas_for, read_box, read_frame
 from .files import read_labels, read_rows, read_scale, seed_in
@@ -562,17 +561,21 @@ def certify(given: argparse.Namespace) -> int:
     summary = report.summary_of(rows, work.labels, given.radius is not None)
     document = work.document(rows.seed, bool(rows.done.all()), summary)
     texts = [aligned(summary), *remarks]
-    levels = [list(range(len(rows.sigmas)))] * len(rows.questions)
+    compared_at = list(np.ndindex(len(rows.questions), len(rows.sigmas)))
     if given.command == "sigma":
         chosen, advice = _chosen(rows, work.labels)
-        levels = [[rows.sigmas.index(line["sigma"])] if line["sigma"] else [] for line in chosen]
+        best = [(q, line["sigma"]) for q, line in enumerate(chosen) if line["sigma"]]
+        compared_at = [(q, rows.sigmas.index(sigma)) for q, sigma in best]
         document.update({"chosen": chosen} if chosen else {})
         texts.append(advice)
     document.update({"remarks": remarks} if remarks else {})
     work.write(document, table)
     if changes:
         document["units"] = []
-        for title, found in _comparisons(rows, levels, changes, kept):
+        for q, level in compared_at:
+            found = compared(changes, radii_of(rows, level, q)[kept])
+            tolerance = tolerance_text(rows.questions[q])
+            title = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {tolerance}:"
             document["units"].append({"about": title, "lines": found.lines, "notes": found.notes})
             texts.append(f"{title}\n{in_options(found)}")
     report.answer(given, "\n".join(texts), document)
@@ -687,14 +690,3 @@ def _perturbations(work: Work) -> tuple[Perturbations | None, np.ndarray]:
         changes = Perturbations(whole, scale, step, kind, work.features.names)
         changes.notes.append(text)
         return changes, kept
-
-
-def _comparisons(
-    rows: Rows, levels: Sequence[Sequence[int]], changes: Perturbations, kept: np.ndarray
-) -> Iterator[tuple[str, RadiusComparison]]:
-    """Titles and comparisons of the kept rows, for each tolerance at its levels."""
-    for q, question in enumerate(rows.questions[: len(levels)]):
-        for level in levels[q]:
-            tolerance = tolerance_text(question)
-            title = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {tolerance}:"
-            yield title, compared(changes, radii_of(rows, level, q)[kept])
