@@ -157,7 +157,7 @@ _CAST = {
     "output": "export it with a cast to float at its end",
 }
 OTHER_OUTPUT = "OnnxModel(path, output=NAME)"
-REMEDY = "OnnxModel(path, constants={name: value})"  # replaced by options in cli/messages.py
+REMEDY = "OnnxModel(path, constants={name: value})"  # replaced by options in cli/report.py
 
 
 def described(tensor: Session) -> str:
