@@ -550,12 +550,13 @@ class Inputs(HtmlTable):
             raise ValueError("it is of another version; make it again")
         shape, columns = tuple(map(int, facts["shape"])), None
         scale = scale_of(np.array(facts["scale"], np.float64), shape)
-        if facts["names"] is not None:
-            dtypes = categories_of_text(facts["categories"])
-            columns = Columns.of_names(list(map(str, facts["names"])), scale, dtypes)
-            if len(columns.names) != scale.size:
-                raise ValueError("its names do not fit")
+        names = None if facts["names"] is None else tuple(map(str, facts["names"]))
+        if names is not None and len(names) != scale.size:
+            raise ValueError("its names do not fit")
+        if names is not None and facts["categories"] is not None:
+            columns = Columns.of_names(names, scale, categories_of_text(facts["categories"]))
         made = cls(shape, scale, columns)
+        made.names = names
         made.kinds = {int(j): str(kind) for j, kind in facts["kinds"].items()}
         made.by_model = {int(j): str(kind) for j, kind in facts["by_model"].items()}
         made.marks = {int(j): float(mark) for j, mark in facts["marks"].items()}
@@ -633,6 +634,8 @@ def prepare(
         elif found is not None or not flat.all():
             found = flat.reshape(shape)
     told._columns = columns
+    if names is not None and told.names is None:
+        told.names = tuple(map(str, names))
     told._set_scale(found)
     return Prepared(given, columns, found, told, texts)
 

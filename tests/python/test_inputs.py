@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kit
-from kit import no_warnings, package, parametrize, rows_of
+from kit import ASKED, command_refused, no_warnings, package, parametrize, rows_of, said, table_of
 from certreg import Calibrated, Estimator, Inputs, certify_rows, check_model, tune_scale, within
 
 RANDOM = np.random.default_rng(3)
@@ -188,8 +188,7 @@ def test_a_description_is_kept(folder):
     rows.save("rows.npz")
     assert repr(kit.certreg.Rows.load("rows.npz").inputs) == repr(rows.inputs)
     for text in ("{", "[1]", '{"inputs": 9}', '{"inputs": 1, "shape": [2], "scale": [1]}'):
-        with open("k.json", "w", encoding="utf-8") as file:
-            file.write(text)
+        kit.write("k.json", text)
         with pytest.raises(ValueError, match="k.json is no description of inputs: "):
             Inputs.load("k.json")
 
@@ -277,3 +276,61 @@ def test_a_value_beyond_all_thresholds_of_a_model_is_said():
     with no_warnings():
         rows_of(booster, x[1:2], scale=1)
         rows_of(booster, x[:1], scale=[0, 1, 1])
+
+
+# ---- the command
+MODEL = "import numpy as np\n\n\ndef f(x):\n    return x[:, 0] + 9 * (x[:, 2] > 0.5)\n"
+
+
+@pytest.fixture
+def files(models):
+    """A model, the table that it was trained with, and three of its rows in another order."""
+    kit.write("models.py", MODEL)
+    kit.write("train.csv", csv("abc", X))
+    kit.write("x.csv", csv("cba", X[:3, ::-1]))
+
+
+def csv(names, rows):
+    lines = [",".join(names), *(",".join(map(str, row)) for row in rows.tolist())]
+    return "\n".join(lines) + "\n"
+
+
+def test_the_command_describes_inputs_and_takes_them(files):
+    out, err = said("inputs", "models.py:f", "train.csv", "-o", "i.json")
+    assert "at most two values" in out and out.count("quantity") == 2
+    inputs = Inputs.load("i.json")
+    assert inputs.names == ("a", "b", "c") and inputs.scale.tolist() == [1, 1, 0]
+    words = ("models.py:f", "x.csv", "--inputs", "i.json", *ASKED)
+    out, err = said("certify", *words)
+    assert "none on c" in out and "otherwise" not in err
+    given = {float(line["radius"]) for line in table_of("certify", *words)}
+    with no_warnings():
+        rows = rows_of(first, X[:3], samples=200, seed=7, inputs=inputs)
+    assert given == set(rows.radius.tolist())
+    scaled = ("certify", *words, "--scale", "2")
+    assert "none on" not in said(*scaled)[0]
+    for command in ("sigma", "bounds --radius .1", "attack --calls 2000"):
+        name, *more = command.split()
+        kept = [w for w in words if name != "bounds" or w not in ("--tolerance", ".5")]
+        said(name, *kept, *more)
+    shown = said("inputs", "models.py:f", "train.csv", "--json")[0]
+    assert '"kind": "at most two values"' in shown
+
+
+def test_the_command_says_what_a_longer_table_would_decide(files):
+    err = said("certify", "models.py:f", "x.csv", *ASKED)[1]
+    assert "decide it otherwise, and --inputs, a file of certreg inputs, decides" in err
+
+
+@parametrize(
+    "text, status, sentence",
+    (None, 2, "i.json cannot be read: No such file"),
+    ("{}", 2, "i.json is no description of inputs"),
+    ("abd", 2, "x.csv has no feature named 'd', as i.json has, but"),
+)
+def test_the_command_refuses_other_descriptions(files, text, status, sentence):
+    if text == "abd":
+        Inputs.of(None, package("pandas").DataFrame(X, columns=list(text))).save("i.json")
+    elif text:
+        kit.write("i.json", text)
+    command_refused(status, sentence, "certify", "models.py:f", "x.csv", "--inputs", "i.json", *ASKED)

@@ -14,7 +14,7 @@ from ..attacks import AttackResult
 from ..constants import PLAN_COUNT_FAILURES, Status
 from ..display import Line, ProgressLine, Reporter, Table, aligned
 from ..estimator import Estimator
-from ..frames import is_frame, rows_of
+from ..frames import rows_of
 from ..intervals import Calibrated, Interval
 from ..library import CertregError
 from ..models import as_model
@@ -54,7 +54,7 @@ def _estimator(work: Work) -> Estimator:
     with work.failures():
         return Estimator(
             work.function,
-            work.X if is_frame(work.X) else work.X.shape[1:],
+            work.inputs,
             given.samples,
             scale=work.scale,
             **work.outputs(work.X, work.first),
@@ -157,6 +157,7 @@ def _intervals(work: Work) -> list[Interval]:
             check=not given.no_check,
             seed=given.seed,
             scale=work.scale,
+            inputs=work.inputs,
             output=given.output,
             flags=PLAN_COUNT_FAILURES if given.count_failures else 0,
             progress=None if given.quiet else ProgressLine(),

@@ -1,4 +1,4 @@
-"""The commands check and info."""
+"""The commands check, inputs and info."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..denoise import Denoised
 from ..display import ProgressLine
 from ..estimator import Estimator
 from ..frames import is_frame
+from ..inputs import Inputs
 from ..library import CertregError, library_path, version
 from ..models import OnnxModel
 from ..onnx_file import described as tensor_text, shape_text
@@ -40,12 +41,27 @@ def check(given: argparse.Namespace) -> int:
             sigma=given.sigma,
             calls=given.calls,
             progress=None if given.quiet else ProgressLine("calls"),
+            inputs=work.described,
         )
     except RAISED as error:
         raise model_failed(error) from error
     document = {"findings": [vars(finding) for finding in findings], "noise": findings.noise}
     answer(given, in_options(findings), document)
     return FOUND if findings else DONE
+
+
+def inputs(given: argparse.Namespace) -> int:
+    """Describes the inputs of a model, prints the description, and writes it."""
+    work = Work(given, (".json",))
+    with work.failures():
+        made = Inputs.of(work.model.made(), work.X, work.scale)
+    made.kinds.update(work.kinds)
+    if work.features.names is not None:
+        made.names = tuple(map(str, work.features.names))
+    if work.table is not None:
+        work.table.write(made.save)
+    answer(given, repr(made), {"inputs": made._table()})
+    return DONE
 
 
 def info(given: argparse.Namespace) -> int:

@@ -101,7 +101,8 @@ class Command(NamedTuple):
     groups: Sequence[str]
 
 
-_MODEL = ("/model", "/inputs", "inputs", "/common", "ONNX files", "files of XGBoost")
+_FILES = ("/model", "/inputs", "inputs", "/common", "ONNX files", "files of XGBoost")
+_MODEL = (*_FILES, "inputs/described")
 _SAMPLING = ("output of the model", "sampling", "sampling/processes")
 _RADII = ("question", "question/tolerance", "question/target", *_SAMPLING)
 _RESULTS = ("long runs", "results", "labels and plots", "units")
@@ -201,6 +202,16 @@ COMMANDS = {
         "certreg check model.onnx inputs.npy --sigma .25",
         (*_MODEL, "/check"),
     ),
+    "inputs": Command(
+        "a description of the inputs, for the other commands",
+        "Describes the features of the inputs by a file, such as the rows that the model was "
+        "trained with, and by the model: their order, categories, noise and steps, and the numbers "
+        "that mark missing cells. Other commands take it as --inputs, and then read a row alone as "
+        "among thousands, instead of inferring these facts from the rows at hand.",
+        "certreg inputs model.onnx train.csv --scale std -o inputs.json\n"
+        "  certreg certify model.onnx inputs.csv --inputs inputs.json --sigma .25 --tolerance 10",
+        (*_FILES, "results/inputs"),
+    ),
     "info": Command(
         "versions, modules, and the shape of a model",
         "Prints the versions of the package and the library, processors and instruction set, which "
@@ -241,6 +252,7 @@ def _run(given: argparse.Namespace) -> int:
         "attack": attack.attack,
         "interval": attack.interval,
         "check": check.check,
+        "inputs": check.inputs,
         "info": check.info,
         "denoise train": train.train,
         "denoise join": train.join,

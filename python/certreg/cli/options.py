@@ -20,7 +20,7 @@ ABSENT: dict[str, object] = {  # values of options that a command lacks
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
         "truths groups box serve trim core pilot constant columns tensor units require out range "
-        "angle pair".split()
+        "angle pair described".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop", "plot_kind": "radii"},
@@ -45,6 +45,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {  # more arguments of add_argument
     **dict.fromkeys(("--any", "--at-most", "--constant"), {"action": "append"}),
     "--batch": {"default": 0},
     "-o": {"dest": "out"},
+    "--inputs": {"dest": "described"},
 }
 _BATCH = {
     "--batch N": "most rows of one call of the model",
@@ -74,6 +75,10 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
         "--scale FILE|NUMBER|std|iqr": "noise of each feature in units of sigma; 0: the feature is "
         "exact and gets no noise. std is the standard deviation of each feature in the file of "
         "inputs, std:FILE that in another file, and iqr the range of the middle half (default: 1)",
+    },
+    "inputs/described": {
+        "--inputs FILE": "description of the inputs, a .json file of certreg inputs. Its scale is "
+        "the default of --scale"
     },
     "/common": {
         "--json": "print the result as JSON; the rows of a table go to -o FILE.json",
@@ -223,6 +228,7 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
         "file",
         **_QUIET,
     },
+    "results/inputs": {"-o FILE": "write the description to this .json file", **_QUIET},
     "results/denoiser": {**_ONNX_FILE, **_QUIET},
     "labels and plots": {
         "--labels FILE": "true outputs of the rows. The table then has the columns label and "

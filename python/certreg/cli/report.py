@@ -53,6 +53,8 @@ _IN_PYTHON = {  # parts of the package's own messages
     "with M)",
     "scale='std' at sigma 0.1": "--scale std --sigma .1",
     "scale='std'": "--scale std",
+    "inputs=certreg.Inputs.of(model, X_train)": "--inputs, a file of certreg inputs,",
+    "give the model its `missing`": "give --missing",
     "images, give kind": "images, give --units image",
 }
 # A command has one number of samples, for inputs and for calibration points.

@@ -18,20 +18,21 @@ import numpy as np
 from ..alternatives import AtMost, ChangeSet, Gain, OneOf
 from ..arguments import Frame, Names
 from ..arguments import Model as Function
+from ..boxes import radius_of_box
 from ..constants import PLAN_COUNT_FAILURES, Center, Domain, Output, Status, __version__
 from ..denoise import Denoised, digest_of, remark_on_examples
 from ..display import Line, Table, aligned, printable
 from ..frames import MOST_VALUES, SPREADS, Columns, by_position, is_frame, listed, names_of
-from ..frames import noise_on, number_columns, split_frame, takes_by_position
-from ..inputs import categorical_features_of, split_by_rule, suspected_categorical
+from ..frames import noise_on, number_columns, takes_by_position
+from ..inputs import Inputs, different_units, doubts, prepare
 from ..library import CertregError, ModelWarning
 from ..models import as_model
 from ..questions import Question, Serving, stated_tolerance, tolerance_text
 from ..rows import certify_rows, grouped
 from ..store import default_in
 from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, not_covered
-from ..training import compare_denoised
-from ..units import MissingCell, Perturbations, compared, radii_of, radius_of_box
+from ..tuning import compare_denoised
+from ..units import MissingCell, Perturbations, compared, radii_of
 from . import report
 from .files import ALL, Destination, Features, Mixed, RowRange, pandas_for, read_box, read_frame
 from .files import read_labels, read_rows, read_scale, seed_in
@@ -52,11 +53,13 @@ _REPEATED = "|".join(  # warnings with the same texts as remarks
         ".* if these are codes",
         ".*: they get no noise",
         "the model has no names",
+        "X has no names",
+        ".* the model compares it with",
     ]
 )
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records keep_denoiser no_check units index_given json require".split()
+    "keep_records keep_denoiser no_check units index_given json require described".split()
 )
 
 
@@ -86,6 +89,7 @@ class Work:
             self.remark(text)
         self.function: Function = self.model.function
         self.features = Features(given.model, self.model.names(names), self.remark)
+        self.described = self._described() if given.described else None
         self.X = self.taken(X, names, given.inputs)
         shape = self.X.shape[1:]
         self.scale: np.ndarray | None = None
@@ -95,7 +99,8 @@ class Work:
         if given.box:
             self.box = read_box(given.box, shape, self.features)
             self.scale = self.box if self.scale is None else self.scale
-        _decide_noise(self, names is not None)
+        self.kinds: dict[int, str] = {}  # why features get no noise by default
+        self.inputs = _decide_noise(self, names is not None)
         if given.seed_file:
             given.seed = seed_in(given.seed_file)
 
@@ -123,6 +128,21 @@ class Work:
         if not number_columns(table[0]).any():  # a scale would be 0, or refused without the cell
             raise Failure(f"{self.mixed}, and no column holds numbers to get noise: repair it")
         return table
+
+    def _described(self) -> Inputs:
+        """The description of --inputs, with the names of the features."""
+        path, features = self.given.described, self.features
+        try:
+            found = Inputs.load(path)
+        except OSError as error:
+            raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
+        except ValueError as error:
+            raise Failure(error) from None
+        if features.names is None and found.names is not None:
+            features.owner, features.names = path, list(found.names)
+        if found.names is not None and list(found.names) != list(features.names or ()):
+            raise Failure(f"{path} describes other features than {features.owner}: make it again")
+        return found
 
     def _by_columns(self) -> bool:
         return is_onnx(self.given.model) and self.model.by_columns
@@ -245,6 +265,7 @@ class Work:
             "resume": given.resume,
             "keep_records": given.keep_records,
             "scale": self.scale,
+            "inputs": self.inputs,
             "model_id": given.model_id or self.model.identity,
         }
         self.function = self.denoised(self.function)
@@ -477,26 +498,31 @@ def _by_rule(scale: str | None) -> bool:
     return scale is None or scale.partition(":")[0] in SPREADS
 
 
-def _decide_noise(work: Work, named: bool) -> None:
-    """Decides which features get noise if --scale does not name them, from all rows of the file,
-    and prints it if it is not obvious; and which seem to be no quantities. `named`: the file of
-    inputs has names of columns."""
+def _decide_noise(work: Work, named: bool) -> Inputs:
+    """Decides which features get noise if neither --scale nor --inputs names them, from all rows of
+    the file, and prints it if it is not obvious; and which seem to be no quantities. Returns the
+    description of the inputs. `named`: the file of inputs has names of columns."""
     given, names = work.given, work.features.names
+    own_units = given.scale is None and work.box is None and work.described is None
     texts: list[str] = []
     with work.failures():
-        if _by_rule(given.scale) and work.box is None:
+        if _by_rule(given.scale) and work.box is None and work.described is None:
             texts = _scale_by_rule(work)
-        matrix, columns, scale = split_frame(work.X, work.scale, values=False)
+        read = prepare(work.model.made(), work.X, work.scale, work.described, names, values=False)
+        matrix, columns, scale, told = read.given, read.columns, read.scale, read.inputs
         if given.command != "check":  # prints the same as findings
-            categorical_features_of(work.model.made(), columns, scale).check(matrix)
-            texts += suspected_categorical(matrix, scale, names)
+            told._refuse()
+            known = told._with_nan(matrix)
+            texts += doubts(work.model.made(), read, known, own_units)
+            if own_units and not texts:
+                texts += (text for text, _ in different_units(known, told.scale > 0, names))
             for text in texts:
-                work.remark(text)
+                work.remark(in_options(text, names))
     shape = matrix.shape[1:]
     moves = np.reshape(np.ones(shape) if scale is None else np.asarray(scale), shape) > 0
     if columns is not None:
         _of_a_table(work, columns, moves)
-        return
+        return told
     if not moves.any():
         raise Failure("no column gets noise: give --scale")
     if names and named and not os.path.exists(given.scale or ""):
@@ -508,11 +534,12 @@ def _decide_noise(work: Work, named: bool) -> None:
                 f"{noise_on(names, moves)}. Whole numbers get it too, in {integers}: if they are "
                 "exact, give a file with 0 for them as --scale"
             )
-            return
+            return told
     if _by_rule(given.scale) and not moves.all() and not texts:
         shown = names or [f"feature {j}" for j in range(moves.size)]
         sets = any(getattr(given, name, None) for name in ("any", "at_most"))
         work.remark(f"{noise_on(shown, moves.flat)}: {not_covered(sets)}")
+    return told
 
 
 def _scale_by_rule(work: Work) -> list[str]:
@@ -527,7 +554,8 @@ def _scale_by_rule(work: Work) -> list[str]:
         work.scale = kept[0]
         return []
     values = not interval and spread is None
-    *_, scale, texts = split_by_rule(work.model.made(), X, None, work.features.names, values)
+    read = prepare(work.model.made(), X, None, None, work.features.names, values)
+    scale, texts, work.kinds = read.scale, read.texts, read.inputs.kinds
     if scale is None and given.rows and values:
         scale = np.ones(np.shape(X)[1:])  # so that the values of some rows decide nothing
     if spread is not None and scale is not None:
@@ -621,6 +649,7 @@ def _compare(given: argparse.Namespace) -> int:
             examples=work.examples(),
             labels=work.labels,
             scale=work.scale,
+            inputs=work.inputs,
             **grouped({**work.outputs(work.X, work.first), **sampling(given)}),
         )
     lines = list(found.lines)

@@ -42,6 +42,7 @@ def scale(given: argparse.Namespace) -> int:
             questions(given)[0],
             groups=groups,
             scale=work.scale,
+            inputs=work.inputs,
             box=work.box,
             rounds=given.rounds,
             limit=given.limit,
