@@ -612,7 +612,7 @@ def prepare(
         scale = inputs._numbers_of_scale() if scale is None else scale
     told = _told_of(model, X)
     told = told if inputs is None else told._with_facts_of(inputs)
-    known = _known(X, told.marks)  # no mark decides about a scale
+    known = known_cells(X, told.marks)  # no mark decides about a scale
     given, columns, found = split_frame(known, scale, values)
     if known is not X:
         columns = columns and Columns(X, columns.scale)
@@ -662,7 +662,7 @@ def _told_of(model: Model, X: Data) -> Inputs:
     return told_by(model, (len(names),), Columns.of_names(names, np.zeros(len(names)), {}))
 
 
-def _known(X: Data, marks: Mapping[int, float]) -> Data:
+def known_cells(X: Data, marks: Mapping[int, float]) -> Data:
     """X with NaN for its marks."""
     if is_frame(X):
         table = X.copy(deep=False)

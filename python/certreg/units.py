@@ -19,7 +19,7 @@ from .boxes import bounds_of, radius_of_box
 from .display import Line, aligned, printable, rounded
 from .frames import OFF, TABLE, Index, channel_axis, image_levels, index_of, is_frame
 from .frames import quantization_steps, split_frame
-from .inputs import scale_by_rule
+from .inputs import known_cells, scale_by_rule
 from .questions import Asked, Question
 from .rows import Options, certify_rows, with_options
 from .table import Rows
@@ -360,6 +360,7 @@ def compare_radius(
         if scale is not None:
             raise ValueError("the rows have their scale: leave scale out")
         scale = radius.sampling.scale
+        X = X if radius.inputs is None else known_cells(X, radius.inputs.marks)
     changes = Perturbations(X, scale, step, kind, names)
     if isinstance(radius, Rows) and radius.sampling.shape != changes.X.shape[1:]:
         raise ValueError(f"the rows are about inputs of shape {radius.sampling.shape}: give them")

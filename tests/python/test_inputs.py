@@ -158,6 +158,18 @@ def test_marks_decide_about_no_scale():
     assert "cells are missing in features that" in rows.errors[1, 0] and (0, 0) not in rows.errors
 
 
+def test_marks_are_no_sizes_of_changes():
+    x = X[:9, :2].copy()
+    x[3, 0] = -999
+    inputs = Inputs.of(None, X[:, :2])
+    inputs.marks = {0: -999.0}
+    rows = rows_of(lambda x: x[:, 1], x, inputs=inputs)
+    with pytest.raises(ValueError, match="feature 0 is missing in row 3"):
+        kit.certreg.compare_radius(x, rows)
+    kept = np.delete(np.arange(9), 3)
+    assert len(kit.certreg.compare_radius(x[kept], rows[kept]).lines)
+
+
 def test_marks_that_float32_changes_are_refused():
     inputs = Inputs.of(None, X[:, :2])
     inputs.marks = {0: -999.9}

@@ -24,7 +24,7 @@ from ..denoise import Denoised, digest_of, remark_on_examples
 from ..display import Line, Table, aligned, printable
 from ..frames import MOST_VALUES, SPREADS, Columns, by_position, is_frame, listed, names_of
 from ..frames import noise_on, number_columns, takes_by_position
-from ..inputs import Inputs, different_units, doubts, prepare
+from ..inputs import Inputs, different_units, doubts, known_cells, prepare
 from ..library import CertregError, ModelWarning
 from ..models import as_model
 from ..questions import Question, Serving, stated_tolerance, tolerance_text
@@ -698,24 +698,25 @@ def _perturbations(work: Work) -> tuple[Perturbations | None, np.ndarray]:
     """The changes for a comparison with radii, computed before the radii; None without --units. And
     the rows that are compared: those that lack no cell. Raises Failure if the inputs contradict the
     option."""
-    kept = np.arange(len(work.X))
+    X = known_cells(work.X, work.inputs.marks)
+    kept = np.arange(len(X))
     if work.given.units is None:
         return None, kept
     step, kind = work.given.units
     scale = 1 if work.scale is None else work.scale
     with work.failures():
         try:
-            return Perturbations(work.X, scale, step, kind, work.features.names), kept
+            return Perturbations(X, scale, step, kind, work.features.names), kept
         except MissingCell as cell:
             kept = np.delete(kept, cell.rows)
             text = (
-                f"--units compares {len(kept)} of {len(work.X)} rows, because the others lack "
+                f"--units compares {len(kept)} of {len(X)} rows, because the others lack "
                 f"cells, first row {work.first + cell.rows[0]} {cell.column}."
             )
         if not len(kept):
             work.remark(text)
             return None, kept
-        whole = work.X.take(kept, axis=0)
+        whole = X.take(kept, axis=0)
         changes = Perturbations(whole, scale, step, kind, work.features.names)
         changes.notes.append(text)
         return changes, kept
