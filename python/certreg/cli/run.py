@@ -698,7 +698,7 @@ def _perturbations(work: Work) -> tuple[Perturbations | None, np.ndarray]:
     """The changes for a comparison with radii, computed before the radii; None without --units. And
     the rows that are compared: those that lack no cell. Raises Failure if the inputs contradict the
     option."""
-    X = known_cells(work.X, work.inputs.marks)
+    X: Frame = known_cells(work.X, work.inputs.marks)
     kept = np.arange(len(X))
     if work.given.units is None:
         return None, kept
