@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import math
 from statistics import NormalDist
-from typing import Any, Callable, Iterator, Sequence, TypeAlias, Union
+from typing import Any, Callable, Iterator, Mapping, Sequence, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,10 +68,10 @@ class Space:
         scale: ArrayLike | None,
         columns: Columns | None,
         X: np.ndarray | None,
-        known: Callable[[np.ndarray], np.ndarray] = lambda z: z,
+        marks: Mapping[int, Sequence[float]] = {},
     ) -> None:
-        """`known`: puts NaN in place of the marks of an input."""
-        self.known = known
+        """`marks`: the numbers that mark missing cells, by the index of the feature."""
+        self.marks = marks
         self.shape, self.size, self.columns = shape, math.prod(shape), columns
         flat = scale_of(1 if scale is None else scale, shape)
         self.scale: np.ndarray = np.asarray(flat, np.float64).reshape(-1)
@@ -768,14 +768,33 @@ class _Cover:
         sizes: Any = np.abs(z.astype(np.float64))
         self._moving = np.any([family._moving(space) for family in families], axis=0)
         for family in families:
-            if np.isnan(space.known(z)[family._moving(space)]).any():
+            moved = np.flatnonzero(family._moving(space)).tolist()
+            if any(math.isnan(z[j]) or float(z[j]) in space.marks.get(j, ()) for j in moved):
                 raise ValueError(f"cells are missing in features that {family!r} moves")
             family._check_input(z)
             sizes = family._sizes(sizes)
             self._parts.append((family, slice(first, first + len(family._box()))))
             first += len(family._box())
+        self._check_marks(families)
         rounding = (ROUNDING * len(families) + 2**-24) * sizes + families[-1]._step() / 2
         self._slack = self._norm(rounding)
+
+    def _check_marks(self, families: Sequence[Family]) -> None:
+        """Raises ValueError if a change may end on the mark of a missing cell."""
+        marks = {j: each for j, each in self.space.marks.items() if self._moving[j]}
+        if not marks:
+            return
+        corners = np.array([self._at(p) for p in itertools.product(*self.box)])
+        low, high = corners.min(0), corners.max(0)
+        if self.clip is not None:
+            low, high = np.clip(low, *self.clip), np.clip(high, *self.clip)
+        for j, each in marks.items():
+            for mark in each:
+                if low[j] <= mark <= high[j]:
+                    raise ValueError(
+                        f"a change by {families[-1]!r} may make {self.space.name(j)} {mark:g}, which "
+                        "marks a missing cell, so it would be another question: give smaller ones"
+                    )
 
     def _norm(self, change: np.ndarray) -> float:
         """The norm of a change of the features that move; elsewhere cells may be missing."""

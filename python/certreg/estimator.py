@@ -9,7 +9,7 @@ import math
 import os
 import sys
 import warnings
-from typing import Any, Callable, Iterable, Iterator, Sequence, TypeAlias, cast
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -138,6 +138,7 @@ class Estimator(Handle):
     _told: Described  # what is known of the inputs
     _missing: list[MissingCells]  # of the input that has begun; the model is never called before
     _whole = 0  # rows of every call, of a model that takes no fewer
+    _unknown: Mapping[int, set[float]] = {}  # marks that the description of rows lacks
     _unused_noise = 0  # greater than every noise id that was used
     _plan: tuple[S.Model, S.Plan, object]  # by which it was made, and the arrays of the model
     alternatives: Found | None = None  # of the last certify with alternatives
@@ -325,10 +326,13 @@ class Estimator(Handle):
         return error
 
     def _describe(self, told: Described | None) -> None:
-        """Adds what is known of the inputs, which are arrays."""
+        """Adds what is known of the inputs, which are arrays. Marks that only a model in this process
+        knows are refused, since nothing else has left them out."""
         if told is not None:
+            own = self._told.marks.items()
+            self._unknown = {j: {*each} - {*told.marks.get(j, ())} for j, each in own}
             self._told = self._told._with_facts_of(told._of_arrays())
-            self._names = told.names
+            self._names, self._told.marks = told.names, told.marks
 
     def _set_layout(self, layout: FrameLayout | None) -> None:
         """Sets the layout of the next batches, just before the library begins the input: batches of
@@ -338,6 +342,12 @@ class Estimator(Handle):
 
     def _missing_in(self, z: np.ndarray) -> MissingCells:
         """The missing cells of an input."""
+        for j, each in self._unknown.items():
+            if self._told.scale.flat[j] > 0 and float(z[j]) in each:
+                raise ValueError(
+                    f"feature {j} of the input is {z[j]:g}, which marks a missing cell for the model, "
+                    "and a factory is not asked before: give inputs=certreg.Inputs.of(model, X)"
+                )
         found = WHOLE if self.on_device else self._told._missing_in(z)
         if found.some:
             check_whole(self._model, self._told._with_nan(z[None]))
@@ -459,7 +469,7 @@ class Estimator(Handle):
         if columns is not None:  # values have codes in place of digests
             columns = columns.table(z, "z")
             flat, layout = columns.matrix[0], columns.layout
-        space = Space(self.shape, self._scale, columns, None, self._told._with_nan)
+        space = Space(self.shape, self._scale, columns, None, self._told.marks)
         sets = Alternatives(given, space)
         questions = [question_of(question) for question in asked]
         samples = integer(total, "total_samples", 1)

@@ -8,20 +8,21 @@ import json
 import math
 import os
 import re
+import warnings
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import Inputs as Data
-from .arguments import Model, Names, Path, Scale, Shape, of_class, path_of
+from .arguments import Model, Names, Path, Scale, Shape, abbreviated, integer, of_class, path_of
 from .arrays import array_of, check_finite, inputs_of, numbers, scale_of, unnamed
 from .constants import VERSION_NUMBER, Status, version_text
 from .denoise import Denoised, check_use, check_whole, remark_on_examples
 from .display import HtmlTable, Table, aligned
 from .files import replace
 from .frames import FEWEST_ROWS, PLACEHOLDER, TABLE, Columns, FrameFunction, by_names, by_position
-from .frames import categories_of_text, is_frame, listed, names_of, number_columns, owner_of
+from .frames import categories_of_text, is_frame, listed, names_of, number_columns, order, owner_of
 from .frames import quantization_step, quantization_steps, split_frame, spread_of
 from .frames import text_of_categories
 from .library import CertregError, with_column_names
@@ -32,8 +33,8 @@ MOST_ROWS = 4096  # that are examined
 FEWEST_ONES = 5  # rows: with fewer, a quantity may be 0 and 1 by chance
 SHARE = 0.05  # least share of rows with a value that marks something
 MOST_APART = 100  # the deviations of two features
-BEYOND = 10  # ranges of a model's thresholds: a value so far outside is none of a quantity
-SOME_TREES = 50  # that show the thresholds of a model
+BEYOND = 10  # ranges of a model's thresholds: a whole number so far outside may be a mark
+SOME_TREES, FEWEST_THRESHOLDS = 50, 8  # that show what a model expects of a feature
 _VERSION = 1  # of files
 
 
@@ -148,8 +149,9 @@ def _of_pipeline(steps: Sequence[Any], facts: Callable[[Any], Facts]) -> Facts:
     if not steps:
         return {}
     after = _of_pipeline(steps[1:], facts)
-    passing = _IN_PLACE if facts is _kinds else _IMPUTERS
-    return {**_through(steps[0], after, passing), **facts(steps[0])}
+    if facts is _marks:
+        return _united(_through(steps[0], after, _IMPUTERS), _marks(steps[0]))
+    return {**_through(steps[0], after, _IN_PLACE), **facts(steps[0])}
 
 
 def _through(step: Any, kinds: Facts, passing: _Classes) -> Facts:
@@ -163,7 +165,9 @@ def _through(step: Any, kinds: Facts, passing: _Classes) -> Facts:
         return kinds
     if of_class(step, "sklearn.compose", "ColumnTransformer"):
         return dict(_through_columns(step, kinds, passing))
-    if not any(of_class(step, module, name) for module, names in passing for name in names):
+    selects = hasattr(step, "get_support")
+    kept = any(of_class(step, module, name) for module, names in passing for name in names)
+    if not kept and not selects:
         return {}
     try:
         given = list(getattr(step, "feature_names_in_", ()))
@@ -195,7 +199,8 @@ def _of_ensemble(owner: Any, facts: Callable[[Any], Facts]) -> Facts:
     for i, member in enumerate(np.ravel(members) if isinstance(members, np.ndarray) else members):
         for j, fact in facts(member).items():
             if j < count:
-                found[j if places is None else int(places[i][j])] = fact
+                at = j if places is None else int(places[i][j])
+                found[at] = found.get(at, ()) + fact if facts is _marks else fact
     return found
 
 
@@ -226,39 +231,82 @@ def _encoded(transformer: Any) -> dict[int, str]:
     return kinds
 
 
+def _united(*several: Facts) -> Facts:
+    """The marks of several descriptions."""
+    found: dict[int, tuple[float, ...]] = {}
+    for marks in several:
+        for j, each in marks.items():
+            found[j] = tuple(sorted({*found.get(j, ()), *each}))
+    return found
+
+
+def _own_marks(owner: Any) -> tuple[float, ...]:
+    """The numbers by which a model or a step of a pipeline knows missing cells of its features."""
+    kind = type(owner).__module__.partition(".")[0]
+    mark: Any = math.nan
+    if type(owner).__module__.startswith("sklearn.impute"):
+        mark = getattr(owner, "missing_values", math.nan)
+    elif kind == "xgboost":
+        mark = getattr(owner, "missing", math.nan)
+    elif kind == "lightgbm" and getattr(owner, "_other_params", {}).get("zero_as_missing"):
+        mark = 0.0
+    return (float(mark),) if _is_mark(mark) else ()
+
+
+def _is_mark(mark: object) -> bool:
+    is_number = isinstance(mark, (int, float, np.number)) and not isinstance(mark, bool)
+    return is_number and not math.isnan(cast(float, mark))
+
+
 def _marks(owner: Any) -> Facts:
-    """The number that marks a missing cell of each feature, by imputers and by XGBoost."""
+    """The numbers that mark missing cells of each feature, by imputers and by trees."""
     owner = _inner(owner)
     if of_class(owner, "sklearn.pipeline", "Pipeline"):
         return _of_pipeline([step for _, step in owner.steps], _marks)
+    if of_class(owner, "sklearn.pipeline", "FeatureUnion"):
+        return _united(*(_marks(step) for _, step in owner.transformer_list))
     if of_class(owner, "sklearn.compose", "ColumnTransformer"):
-        found: dict[int, Any] = {}
+        parts = []
         for _, step, which in getattr(owner, "transformers_", ()):
             columns = _columns_of(owner, which)
-            found.update((columns[j], mark) for j, mark in _marks(step).items())
-        return found
-    imputes = type(owner).__module__.startswith("sklearn.impute")
-    if imputes or of_class(owner, "xgboost", "XGBModel"):
-        mark = getattr(owner, "missing_values" if imputes else "missing", None)
-        is_number = isinstance(mark, (int, float, np.number)) and not math.isnan(mark)
-        count = getattr(owner, "n_features_in_", 0) if is_number else 0
-        return dict.fromkeys(range(count), mark)
+            parts.append({columns[j]: each for j, each in _marks(step).items()})
+        return _united(*parts)
+    own = _own_marks(owner)
+    if own:
+        return dict.fromkeys(range(getattr(owner, "n_features_in_", 0)), own)
     return _of_ensemble(owner, _marks)
 
 
-def _thresholds(owner: Any) -> dict[str, list[float]]:
-    """Numbers with which trees of XGBoost compare each feature, by names or as f0, f1, and so on.
-    A file of XGBoost does not keep what marks a missing cell."""
+def _all_marks(owner: Any, depth: int = 8) -> set[float]:
+    """The marks of all parts of a model, also of those whose features are not those of X."""
+    found = set(_own_marks(owner))
+    if not depth or type(owner).__module__.partition(".")[0] not in ("sklearn", "xgboost"):
+        return found
+    parts: list[Any] = list(vars(owner).values())
+    while parts:
+        part = parts.pop()
+        if isinstance(part, (list, tuple)) and len(part) < 1000:
+            parts += part
+        elif hasattr(part, "get_params") and not isinstance(part, type):
+            found |= _all_marks(part, depth - 1)
+    return found
+
+
+def _thresholds(owner: Any) -> dict[int, list[float]]:
+    """Numbers with which trees of XGBoost compare each feature. A file of XGBoost does not keep what
+    marks a missing cell."""
     if of_class(owner, "xgboost", "XGBModel"):
         owner = owner.get_booster()
-    found: dict[str, list[float]] = {}
+    found: dict[int, list[float]] = {}
     if not of_class(owner, "xgboost", "Booster"):
         return found
+    names = owner.feature_names or [f"f{j}" for j in range(owner.num_features())]
+    places = {name: j for j, name in enumerate(names)}
     with contextlib.suppress(ValueError):  # a linear one has no trees
         owner = owner[: min(SOME_TREES, owner.num_boosted_rounds())]
     for tree in owner.get_dump():
         for name, value in re.findall(r"\[(.+)<([-+.e\d]+)\]", tree):
-            found.setdefault(name, []).append(float(value))
+            found.setdefault(places.get(name, -1), []).append(float(value))
     return found
 
 # ---- the description
@@ -283,7 +331,7 @@ class Inputs(HtmlTable):
     kinds : dict
         For features that hold no quantities, by index: why.
     marks : dict
-        The number that marks a missing cell, by index.
+        The numbers that mark missing cells, a tuple for each feature that has some, by index.
     steps : ndarray
         The step between neighbouring values of each feature, 1 for integers; NaN: none is known.
     missing : ndarray
@@ -313,7 +361,8 @@ class Inputs(HtmlTable):
         self._set_scale(scale)
         self.kinds: dict[int, str] = {}
         self.by_model: Facts = {}
-        self.marks: dict[int, float] = {}
+        self.marks: dict[int, tuple[float, ...]] = {}
+        self.untraced: tuple[float, ...] = ()  # marks of parts of the model, of unknown features
         self.steps, self.missing = np.full(shape, np.nan), np.zeros(shape, bool)
         self.rows, self.guessed = 0, False
 
@@ -344,6 +393,8 @@ class Inputs(HtmlTable):
         made, matrix = read.inputs, rows_in_float32(read)
         made._refuse()
         known, made.rows = made._with_nan(matrix), len(matrix)
+        for text in doubts(model, read, known, scale is None):
+            warnings.warn(text, stacklevel=2)
         if matrix.ndim == 2:
             made.missing = np.isnan(known).any(0)
         if made.missing.any():
@@ -367,6 +418,8 @@ class Inputs(HtmlTable):
         if isinstance(scale, str):
             raise ValueError(f"scale is {scale!r}, which needs rows: give it to Inputs.of")
         made = copy.copy(self)
+        if self.names and hasattr(scale, "items"):  # names of columns may be numbers
+            scale = {str(name): value for name, value in cast(Any, scale).items()}
         made._set_scale(by_names(list(self.names or ()), scale, "scale"))
         return made
 
@@ -376,16 +429,23 @@ class Inputs(HtmlTable):
         if self._columns is not None:
             self._columns = Columns.of_names(self._columns.names, flat, self._columns.dtypes)
 
-    def _numbers_of_scale(self) -> Any:
-        """The scale for certify_rows: for a DataFrame a Series by the names of the columns."""
-        return self.scale if self._columns is None else self._columns.series(self.scale)
+    def _scale_for(self, X: Data) -> Any:
+        """The scale for X, whose columns may have another order."""
+        if not is_frame(X) or self.names is None:
+            return self.scale
+        names = [str(name) for name in X.columns]
+        if names == list(self.names):
+            return self.scale
+        return self.scale[order(self.names, names, "the description", "X")]
 
     def _with_facts_of(self, other: "Inputs") -> "Inputs":
         """A copy with the facts that another description knows too."""
         made = copy.copy(other)
         made.scale, made._columns, made.guessed = self.scale, self._columns, False
         made.by_model = {**other.by_model, **self.by_model}
-        made.marks = {**other.marks, **self.marks}
+        made.marks = dict(_united(other.marks, self.marks))
+        made.untraced = self.untraced
+        made.steps, made.missing = other.steps.copy(), other.missing.copy()
         made.kinds = {**other.kinds, **self.kinds}
         return made
 
@@ -410,11 +470,23 @@ class Inputs(HtmlTable):
                     f"{listed(self._columns.names)}: give a DataFrame, since the order of X may be "
                     "theirs or another one"
                 )
-            return self._columns.ordered(X, "X")
+            return self._as_numbers(self._columns.ordered(X, "X"))
+        if is_frame(X) and self.names is not None:
+            return Columns.of_names(self.names, self.scale, {}).ordered(X, "X")
         shape = np.shape(unnamed(X, "X"))[1:]
         if shape != self.shape:
             raise ValueError(f"rows of X have shape {shape}, and were described as {self.shape}")
         return X
+
+    def _as_numbers(self, table: Any) -> Any:
+        """A DataFrame with numbers in columns that get noise: one row that lacks a cell there may
+        hold None."""
+        for j in np.flatnonzero(self.scale > 0).tolist():
+            column = table.iloc[:, j]
+            if column.dtype == object and all(v is None or _is_mark(v) or v != v for v in column):
+                table = table.copy(deep=False)
+                table.isetitem(j, column.astype(np.float64))
+        return table
 
     # ---- noise
     def _refuse(self) -> "Inputs":
@@ -431,18 +503,15 @@ class Inputs(HtmlTable):
     def _codes(self, X: np.ndarray) -> np.ndarray:
         """For each cell of a table 0, 1 if it is NaN, or 2 + the number of its mark."""
         codes = np.asarray(np.isnan(X), np.int64)
-        if self.marks:
-            at = list(self.marks)
-            each, which = np.unique(list(self.marks.values()), return_inverse=True)
-            marked = X[..., at] == each.astype(np.float32)[which]
-            changed = marked & (each.astype(np.float32) != each)[which]
-            if changed.any():
-                value = self.marks[at[int(np.argwhere(changed)[0, -1])]]
+        for number, mark in enumerate(sorted({m for each in self.marks.values() for m in each})):
+            at = [j for j, each in self.marks.items() if mark in each]
+            marked = X[..., at] == np.float32(mark)
+            if float(np.float32(mark)) != mark and marked.any():
                 raise ValueError(
-                    f"{value:.17g} marks missing cells of X, and float32 cannot hold it, so the "
+                    f"{mark:.17g} marks missing cells of X, and float32 cannot hold it, so the "
                     "model would get a number: use another mark, such as NaN or -999"
                 )
-            codes[..., at] += marked * (which + 2)
+            codes[..., at] = np.where(marked, number + 2, codes[..., at])
         return codes
 
     def _with_nan(self, X: np.ndarray) -> np.ndarray:
@@ -451,11 +520,12 @@ class Inputs(HtmlTable):
             return X
         return np.asarray(np.where(self._codes(X) > 0, np.float32(np.nan), X))
 
-    def _marks_in(self, X: np.ndarray) -> list[list[float]]:
-        """The features with a marked cell in these rows, and their marks."""
+    def _marks_in(self, X: np.ndarray) -> list[list[Any]] | None:
+        """The features with a marked cell in these rows, and their marks; None if there is none."""
         if not self.marks or len(self.shape) != 1:
-            return []
-        return [[j, self.marks[j]] for j in np.flatnonzero((self._codes(X) > 1).any(0)).tolist()]
+            return None
+        marked = np.flatnonzero((self._codes(X) > 1).any(0)).tolist()
+        return [[j, *self.marks[j]] for j in marked] or None
 
     def _missing_in(self, z: np.ndarray) -> MissingCells:
         """The missing cells of an input, flat."""
@@ -475,7 +545,7 @@ class Inputs(HtmlTable):
             {
                 "feature": name,
                 "noise": float(scale),
-                "kind": self.kinds.get(j, "quantity" if scale else "exact"),
+                "kind": "quantity" if scale else self.kinds.get(j, "exact"),
                 "step": "" if math.isnan(steps[j]) else steps[j],
                 "missing cells": self._cells(j, missing[j]),
             }
@@ -483,7 +553,8 @@ class Inputs(HtmlTable):
         ]
 
     def _cells(self, j: int, some: bool) -> str:
-        mark = f" (NaN or {self.marks[j]:g})" if j in self.marks else ""
+        marks = [f"{mark:g}" for mark in self.marks.get(j, ())]
+        mark = f" (NaN or {', '.join(marks)})" if marks else ""
         return f"{'some' if some else 'none'}{mark}"
 
     def __repr__(self) -> str:
@@ -535,11 +606,11 @@ class Inputs(HtmlTable):
         ------
         ValueError
             If the file is of another kind or damaged."""
-        with open(path_of(path), encoding="utf-8") as file:
-            text = file.read()
+        with open(path_of(path), "rb") as file:
+            data = file.read()
         try:
-            return cls._of_facts(json.loads(text))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            return cls._of_facts(json.loads(data.decode()))
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             why = " ".join(str(error).split())
             raise ValueError(f"{os.fsdecode(path)} is no description of inputs: {why}") from None
 
@@ -548,8 +619,10 @@ class Inputs(HtmlTable):
         """The description with these `facts`."""
         if facts["inputs"] != _VERSION:
             raise ValueError("it is of another version; make it again")
-        shape, columns = tuple(map(int, facts["shape"])), None
+        shape, columns = tuple(integer(n, "a length", 1) for n in facts["shape"]), None
         scale = scale_of(np.array(facts["scale"], np.float64), shape)
+        if not ((scale >= 0) & np.isfinite(scale)).all():
+            raise ValueError("its scale must hold finite numbers of at least 0")
         names = None if facts["names"] is None else tuple(map(str, facts["names"]))
         if names is not None and len(names) != scale.size:
             raise ValueError("its names do not fit")
@@ -557,13 +630,17 @@ class Inputs(HtmlTable):
             columns = Columns.of_names(names, scale, categories_of_text(facts["categories"]))
         made = cls(shape, scale, columns)
         made.names = names
-        made.kinds = {int(j): str(kind) for j, kind in facts["kinds"].items()}
-        made.by_model = {int(j): str(kind) for j, kind in facts["by_model"].items()}
-        made.marks = {int(j): float(mark) for j, mark in facts["marks"].items()}
+        features = range(scale.size)
+        made.kinds = {features.index(int(j)): str(kind) for j, kind in facts["kinds"].items()}
+        made.by_model = {features.index(int(j)): str(k) for j, k in facts["by_model"].items()}
+        made.marks = {
+            features.index(int(j)): tuple(map(float, each)) for j, each in facts["marks"].items()
+        }
         made.steps = array_of(_with_nan(facts["steps"]), shape, np.float64, "steps").reshape(shape)
         made.rows = int(facts["rows"])
-        made.guessed = bool(facts["guessed"])
-        made.missing.reshape(-1)[facts["missing"]] = True
+        made.guessed = facts["guessed"] is True
+        lacking = [features.index(integer(j, "missing")) for j in facts["missing"]]
+        made.missing.reshape(-1)[lacking] = True
         return made
 
 
@@ -608,8 +685,10 @@ def prepare(
     no features is 0 for features with few values, if `values`, and for those that are no quantities
     by the model. Factories are not asked. `names`: those of an array, for texts."""
     if inputs is not None:
+        if not isinstance(inputs, Inputs):
+            raise TypeError(f"inputs must be a certreg.Inputs, not {abbreviated(inputs)}")
         X = inputs._taken(X)
-        scale = inputs._numbers_of_scale() if scale is None else scale
+        scale = inputs.with_scale(scale).scale if scale is not None else inputs.scale
     told = _told_of(model, X)
     told = told if inputs is None else told._with_facts_of(inputs)
     known = known_cells(X, told.marks)  # no mark decides about a scale
@@ -647,10 +726,12 @@ def told_by(model: Model, shape: Shape, columns: Columns | None) -> Inputs:
     function, owner, place = _owner_of(model, columns)
     size = math.prod(shape)
     made.by_model = {place(j): kind for j, kind in _kinds(owner).items()}
+    marks = _marks(owner)
     mark = getattr(function, "keywords", {}).get("missing")  # of functools.partial
-    marks = _marks(owner) if mark is None else dict.fromkeys(range(size), mark)
-    each = {place(j): float(mark) for j, mark in marks.items() if j < size}
-    made.marks = {j: mark for j, mark in each.items() if not math.isnan(mark)}
+    if _is_mark(mark):
+        marks = dict.fromkeys(range(size), (float(cast(float, mark)),))
+    made.marks = {place(j): each for j, each in marks.items() if j < size}
+    made.untraced = tuple(_all_marks(owner) - {m for each in marks.values() for m in each})
     return made
 
 
@@ -662,20 +743,20 @@ def _told_of(model: Model, X: Data) -> Inputs:
     return told_by(model, (len(names),), Columns.of_names(names, np.zeros(len(names)), {}))
 
 
-def known_cells(X: Data, marks: Mapping[int, float]) -> Data:
+def known_cells(X: Data, marks: Mapping[int, Sequence[float]]) -> Data:
     """X with NaN for its marks."""
     if is_frame(X):
         table = X.copy(deep=False)
         for j in [j for j in marks if number_columns(X.iloc[:, [j]])[0]]:
             column = X.iloc[:, j]
-            table.isetitem(j, column.mask(column == marks[j]))
+            table.isetitem(j, column.mask(column.isin(marks[j])))
         return table if marks else X
     values = inputs_of(X)
     if not marks or values.ndim != 2 or values.dtype.kind not in "iuf":
         return X
-    at = list(marks)
     known = values.astype(np.result_type(values, np.float32))
-    known[:, at] = np.where(values[:, at] == list(marks.values()), np.nan, known[:, at])
+    for j, each in marks.items():
+        known[np.isin(values[:, j], each), j] = np.nan
     return known
 
 
@@ -727,7 +808,7 @@ def scale_by_rule(
     """The scale by which `prepare` decides, for other inputs too: a Series for a DataFrame with
     different names of columns, numbers for an array; and the texts."""
     if scale is None and inputs is not None:
-        scale = inputs._numbers_of_scale()
+        scale = inputs._scale_for(X)
     if not is_default(scale):
         return scale, []
     read = prepare(model, X, scale, inputs)
@@ -762,15 +843,26 @@ def check_rows(
     told._refuse()
     texts += _by_place(model, read)
     texts += doubts(model, read, known, own_units)
-    if own_units and not texts:
-        texts += (text for text, _ in different_units(known, told.scale > 0, told.names))
     return texts
 
 
 def doubts(model: Model, read: Prepared, X: np.ndarray, guessed: bool = False) -> Iterator[str]:
     """Texts about features that get noise and may hold no quantities. Marks in X are NaN."""
-    yield from suspected_categorical(X, read.inputs.scale, read.inputs.names, guessed)
-    yield from _far(model, read, X)
+    told, said = read.inputs, False
+    for text in (*suspected_categorical(X, told.scale, told.names, guessed), *_far(model, read, X)):
+        yield text
+        said = True
+    for mark in told.untraced if len(told.shape) == 1 else ():
+        at = np.flatnonzero((X == np.float32(mark)).any(0) & (told.scale > 0)).tolist()
+        if at:
+            yield (
+                f"{mark:g} in the features {_shown(at, told.names)}: a part of the model takes this "
+                "number as a missing cell, and whether of these features is not known: give them "
+                "scale 0, or set `marks` of Inputs"
+            )
+            said = True
+    if guessed and not said:
+        yield from (text for text, _ in different_units(X, told.scale > 0, told.names))
 
 
 def _by_place(model: Model, read: Prepared) -> Iterator[str]:
@@ -797,7 +889,7 @@ def suspected_categorical(
     found: dict[str, list[int]] = {}
     ones = [j for j, (v, _) in values.items() if np.isin(v, (0, 1)).all()]
     guessed &= len(X) < FEWEST_ROWS
-    both = len({float(v) for j in ones for v in values[j][0]}) == 2
+    both = len({float(v) for j in ones for v in values[j][0]}) == 2 and len(X) > 1
     if both if guessed else any(len(values[j][0]) == 2 for j in ones) and len(X) >= FEWEST_ONES:
         found["only 0 and 1"] = ones
     named = found.get("only 0 and 1", ())
@@ -834,13 +926,14 @@ def _far(model: Model, read: Prepared, X: np.ndarray) -> Iterator[str]:
     if model is None or is_factory(model) or X.ndim != 2:
         return
     _, owner, place = _owner_of(model, read.columns)
-    own = list(getattr(owner, "feature_names", None) or ())
-    for name, found in _thresholds(owner).items():
-        j = place(own.index(name) if name in own else int(name[1:]))
-        low, high = min(found), max(found)
+    for at, found in _thresholds(owner).items():
+        if at < 0 or len(set(found)) < FEWEST_THRESHOLDS:
+            continue
+        j, low, high = place(at), min(found), max(found)
         room = BEYOND * (high - low)
         far = X[(X[:, j] < low - room) | (X[:, j] > high + room), j]
-        if room and far.size and read.inputs.scale[j] > 0:
+        far = far[far == np.rint(far)]
+        if far.size and read.inputs.scale[j] > 0:
             yield (
                 f"{far[0]:g} in the feature {_shown([j], read.inputs.names)}: the model compares "
                 f"it with {low:.4g} to {high:.4g} only, so this may mark a missing cell, and noise "

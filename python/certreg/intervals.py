@@ -443,7 +443,8 @@ class Calibrated(HtmlTable):
             arrays["names"] = np.array(self._estimator._columns.names)
             arrays["categories"] = np.array(text_of_categories(self._estimator._columns))
         if self._estimator._told.marks:
-            arrays["marks"] = np.array(list(self._estimator._told.marks.items()))
+            found = self._estimator._told.marks.items()
+            arrays["marks"] = np.array([(j, mark) for j, each in found for mark in each])
         rows, ids, records = self._points
         arrays["point_ids"] = np.array(ids)
         arrays.update((f"record_{i}", np.frombuffer(d, np.uint8)) for i, d in enumerate(records))
@@ -496,7 +497,8 @@ class Calibrated(HtmlTable):
                 names, dtypes = kept["names"].tolist(), categories_of_text(str(kept["categories"]))
                 columns = Columns.of_names(list(map(str, names)), limits["scale"], dtypes)
             inputs = Described(shape, limits.get("scale"), columns)
-            inputs.marks = {int(j): float(mark) for j, mark in kept.get("marks", ())}
+            for j, mark in kept.get("marks", np.empty((0, 2))).tolist():
+                inputs.marks[int(j)] = (*inputs.marks.get(int(j), ()), float(mark))
             points = _points_of(kept, inputs)
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         given = options.pop("most_samples", None)

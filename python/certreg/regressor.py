@@ -164,7 +164,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             fitted: dict[str, Any] = dict(named, regressor_=regressor.fit(X, y, **more))
             if len(lacking):  # perhaps among the rows that are kept
                 regressor.predict(example)
-        given: Any = self.scale if self.inputs is None else self.inputs._numbers_of_scale()
+        given: Any = self.scale if self.inputs is None else self.inputs._scale_for(X)
         fitted["scale_"], texts = scale_by_rule(fitted["regressor_"], X, given)
         for text in texts:
             warnings.warn(text, stacklevel=2)

@@ -296,7 +296,7 @@ def certify_rows(
             raise ValueError("radius cannot be combined with alternatives: leave one of them out")
         if sampling.noise_id + len(matrix) > MOST_ROW:
             raise ValueError(f"with alternatives noise ids of rows must be below {MOST_ROW}")
-        space = Space(shape, numbers_of_scale, columns, matrix, told._of_arrays()._with_nan)
+        space = Space(shape, numbers_of_scale, columns, matrix, told.marks)
         sets = Alternatives(alternatives, space)
     skips = more.on_crash == "skip"
     executor, jobs = executor_or_jobs(jobs, skips)

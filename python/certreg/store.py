@@ -66,12 +66,11 @@ def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:
         digest.update(job.columns.fingerprint(matrix).encode())
     plan["X"] = digest.hexdigest()
     plan["rows"] = len(matrix)
-    if job.inputs is not None and (marks := job.inputs._marks_in(matrix)):
-        plan["marks"] = marks
     if job.alternatives is not None:
         plan["alternatives"] = job.alternatives.text(matrix)
     if job.model is not None:  # records answer without it
         plan["denoiser"] = digest_of(job.model) or None
+        plan["marks"] = None if job.inputs is None else job.inputs._marks_in(matrix)
     if plan["scale"] is not None:
         plan["exact"] = np.flatnonzero(np.ravel(plan["scale"]) == 0).tolist()
     for name in ("scale", "kind", "lo", "hi"):

@@ -1,6 +1,9 @@
 """Inputs that are described once."""
 
 
+import functools
+import json
+
 import numpy as np
 import pytest
 
@@ -75,6 +78,14 @@ def test_without_a_description_the_rows_decide_and_say_so():
     assert "guessed" not in "".join(again.remarks())
 
 
+def test_a_keyword_with_another_meaning_marks_nothing():
+    def f(x, missing):
+        return x[:, 0]
+
+    for value in ("mean", [-1], True, None):
+        assert Inputs.of(functools.partial(f, missing=value), X).marks == {}
+
+
 def test_everything_takes_a_description():
     inputs, model = Inputs.of(None, X, [1, 2, 0]), lambda x: first(x)
     found = []
@@ -108,7 +119,7 @@ def test_a_pipeline_knows_its_marks_and_categories():
     table.loc[::2, "a"] = -1.0
     model = piped(table)
     inputs = Inputs.of(model, table, "std")
-    assert inputs.marks == {0: -1.0, 1: -1.0} and inputs.by_model == {3: "categories"}
+    assert inputs.marks == {0: (-1.0,), 1: (-1.0,)} and inputs.by_model == {3: "categories"}
     assert inputs.missing.tolist() == [True, False, False, False] and inputs.scale[0] < 1.1
     with no_warnings():
         rows = certify_rows(model, table[:6], 0.01, 5, inputs=inputs, **ONCE)
@@ -121,20 +132,31 @@ def test_a_pipeline_knows_its_marks_and_categories():
 
 def test_marks_before_a_scaler_are_not_those_behind_it():
     package("sklearn")
-    from sklearn.impute import KNNImputer, SimpleImputer
+    from sklearn.feature_selection import SelectKBest
+    from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
     from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
+    from sklearn.pipeline import make_pipeline, make_union
     from sklearn.preprocessing import StandardScaler
 
     imputer = SimpleImputer(missing_values=-1)
+    other, best = SimpleImputer(missing_values=-999), SelectKBest(k=2)
     for steps, marks in (
-        ((imputer,), {0: -1.0, 1: -1.0, 2: -1.0}),
-        ((StandardScaler(), imputer), {}),
-        ((KNNImputer(), imputer), {0: -1.0, 1: -1.0, 2: -1.0}),
-        ((SimpleImputer(),), {}),
+        ((imputer,), (-1.0,)),
+        ((StandardScaler(), imputer), ()),
+        ((KNNImputer(), imputer), (-1.0,)),
+        ((SimpleImputer(),), ()),
+        ((imputer, other), (-999.0, -1.0)),
+        ((make_union(imputer, MissingIndicator(missing_values=-5)),), (-5.0, -1.0)),
+        ((best, imputer), (-1.0,)),
     ):
         model = make_pipeline(*steps, Ridge()).fit(X, X[:, 0])
-        assert Inputs.of(model, X).marks == marks
+        features = np.flatnonzero(best.get_support()) if best in steps else range(3)
+        inputs = Inputs.of(model, X)
+        assert inputs.marks == ({int(j): marks for j in features} if marks else {})
+        assert inputs.untraced == ((-1.0,) if steps[0].__class__ is StandardScaler else ())
+        if inputs.untraced:
+            with pytest.warns(UserWarning, match="-1 in the features 0: a part of the model takes"):
+                rows_of(model, [[-1.0, 2, 1]], scale=1, samples=50)
 
 
 def test_marks_decide_about_no_scale():
@@ -162,7 +184,7 @@ def test_marks_are_no_sizes_of_changes():
     x = X[:9, :2].copy()
     x[3, 0] = -999
     inputs = Inputs.of(None, X[:, :2])
-    inputs.marks = {0: -999.0}
+    inputs.marks = {0: (-999.0,)}
     rows = rows_of(lambda x: x[:, 1], x, inputs=inputs)
     with pytest.raises(ValueError, match="feature 0 is missing in row 3"):
         kit.certreg.compare_radius(x, rows)
@@ -172,7 +194,7 @@ def test_marks_are_no_sizes_of_changes():
 
 def test_marks_that_float32_changes_are_refused():
     inputs = Inputs.of(None, X[:, :2])
-    inputs.marks = {0: -999.9}
+    inputs.marks = {0: (-999.9,)}
     with pytest.raises(ValueError, match="-999.89.* marks missing cells .* float32 cannot hold it"):
         rows_of(lambda x: x[:, 0], [[-999.9, 0.5]], inputs=inputs)
     with no_warnings():
@@ -199,8 +221,13 @@ def test_a_description_is_kept(folder):
     rows = certify_rows(of_frames, table[:2], 0.3, 0.5, inputs=again, **ONCE)
     rows.save("rows.npz")
     assert repr(kit.certreg.Rows.load("rows.npz").inputs) == repr(rows.inputs)
-    for text in ("{", "[1]", '{"inputs": 9}', '{"inputs": 1, "shape": [2], "scale": [1]}'):
-        kit.write("k.json", text)
+    facts = Inputs.of(None, X)._facts()
+    wrong = [("missing", [7]), ("missing", None), ("marks", {"-1": [2]}), ("shape", [3.7])]
+    wrong += [("scale", [-1, 1, 1]), ("by_model", {"9": "categories"}), ("names", ["a"])]
+    texts = [json.dumps({**facts, name: value}) for name, value in wrong]
+    for text in ("{", "[1]", '{"inputs": 9}', "\udcff", 99999 * "[", *texts):
+        with open("k.json", "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
         with pytest.raises(ValueError, match="k.json is no description of inputs: "):
             Inputs.load("k.json")
 
@@ -211,9 +238,12 @@ def test_marks_are_part_of_what_a_file_is_about(folder):
     x[0, 0] = -1
     inputs = Inputs.of(None, x)
     rows_of(first, x[:2], inputs=inputs, resume="r.sqlite")
-    inputs.marks = {0: -1.0}
+    inputs.marks = {0: (-1.0,)}
     with pytest.raises(kit.certreg.ResumeError, match="different arguments .*marks"):
         rows_of(first, x[:2], inputs=inputs, resume="r.sqlite")
+    rows_of(first, x[:2], inputs=inputs, resume="s.sqlite")
+    with pytest.raises(kit.certreg.ResumeError, match="different arguments .*marks"):
+        rows_of(first, x[:2], scale=[1, 1, 0], resume="s.sqlite")
 
 
 # ---- refusals and warnings
@@ -227,6 +257,64 @@ def test_tables_that_do_not_fit_are_refused(given, kind, sentence):
     table = frame()
     with pytest.raises(kind, match=sentence):
         rows_of(of_frames, given(table[:3]), inputs=Inputs.of(None, table))
+
+
+def test_tables_may_have_any_names_of_columns():
+    table = frame()
+    for names in (range(4), [("a", 1), ("a", 2), ("b", 1), ("b", 2)], list("aabb")):
+        given = table.set_axis(list(names), axis=1)
+        if len(set(names)) < 4:
+            given.columns = package("pandas").Index(names)
+        inputs = Inputs.of(None, given)
+        rows = certify_rows(lambda t: t.iloc[:, 0], given[:2], 0.3, 0.5, inputs=inputs, **ONCE)
+        assert rows.scale.tolist() == [1, 1, 0, 0]
+    assert inputs.with_scale([1, 0, 0, 0]).scale.tolist() == [1, 0, 0, 0]
+    numbered = Inputs.of(None, table.set_axis(range(4), axis=1)).with_scale({0: 3})
+    assert numbered.scale.tolist() == [3, 0, 0, 0]
+
+
+def test_one_row_with_an_empty_cell_is_read_as_among_others():
+    pandas = package("pandas")
+    inputs = Inputs.of(None, frame()[["a", "b"]])
+    one = pandas.DataFrame([{"a": None, "b": 1.0}])
+    assert one["a"].dtype == object
+    f = lambda t: t["b"].to_numpy()  # noqa: E731
+    rows = certify_rows(f, one, 0.3, 0.5, inputs=inputs, **ONCE)
+    assert rows.radius[0] > 0 and rows.missing.tolist() == [[True, False]]
+
+
+@parametrize("given", "i.json", 3, None.__class__)
+def test_what_is_no_description_is_refused(given):
+    with pytest.raises(TypeError, match="inputs must be a certreg.Inputs, not"):
+        rows_of(first, X[:2], inputs=given)
+
+
+def test_a_spread_of_rows_beside_a_description_is_refused():
+    with pytest.raises(ValueError, match="scale is 'std', which needs rows: give it to Inputs.of"):
+        rows_of(first, X[:60], inputs=Inputs.of(None, X), scale="std")
+
+
+def test_a_change_that_may_end_on_a_mark_is_refused():
+    inputs = Inputs.of(None, X)
+    inputs.marks = {0: (0.0,)}
+    for low, wrong in ((0.0, True), (0.5, False)):
+        more = dict(inputs=inputs, samples=900)
+        gain = kit.certreg.Gain(low, 1.0, columns=[0])
+        with pytest.raises(ValueError, match="marks a missing") if wrong else no_warnings():
+            rows_of(first, X[:1], alternatives=gain, **more)
+
+
+def test_marks_that_only_a_factory_knows_are_refused():
+    package("xgboost")
+    from test_categorical import missing
+
+    model, x = missing()
+    with pytest.warns(UserWarning, match="2 of 4|all rows failed|-999 in many rows"):
+        rows = rows_of(lambda: model, x[:8], 0.01, 20, scale=1)
+    assert "a factory is not asked before: give inputs=" in rows.errors[0, 0]
+    assert (1, 0) not in rows.errors
+    rows = rows_of(lambda: model, x[:2], 0.01, 20, inputs=Inputs.of(model, x, 1))
+    assert not rows.errors and rows.missing.tolist()[0] == [True, False, False]
 
 
 def test_arrays_that_do_not_fit_are_refused():
@@ -288,6 +376,9 @@ def test_a_value_beyond_all_thresholds_of_a_model_is_said():
     with no_warnings():
         rows_of(booster, x[1:2], scale=1)
         rows_of(booster, x[:1], scale=[0, 1, 1])
+        names = ["f1", "age", "b p"]
+        table = package("pandas").DataFrame(x, columns=names)
+        rows_of(make(n_estimators=9, n_jobs=1).fit(table, X[:, 0]), table[1:2], scale=1)
 
 
 # ---- the command
@@ -327,6 +418,34 @@ def test_the_command_describes_inputs_and_takes_them(files):
         said(name, *kept, *more)
     shown = said("inputs", "models.py:f", "train.csv", "--json")[0]
     assert '"kind": "at most two values"' in shown
+
+
+def test_the_command_leaves_marks_out_of_spreads(files):
+    package("xgboost")
+    from test_categorical import missing
+
+    model, x = missing()
+    model.save_model("m.json")
+    kit.write("marked.csv", csv("abc", x))
+    more = ("--missing", "-999", "--scale", "std")
+    said("inputs", "m.json", "marked.csv", *more, "-o", "i.json")
+    scale = Inputs.load("i.json").scale
+    assert np.allclose(scale[:2], Inputs.of(model, x, "std").scale[:2]) and scale[0] < 2
+    said("certify", "m.json", "marked.csv", *more, *ASKED, "--rows", ":4")
+
+
+def test_the_command_and_python_share_descriptions(files):
+    table = package("pandas").DataFrame(X.astype(float), columns=list("abc"))
+    Inputs.of(None, table).save("i.json")
+    said("certify", "models.py:f", "x.csv", "--inputs", "i.json", *ASKED)
+    said("inputs", "models.py:f", "train.csv", "-o", "j.json")
+    rows = certify_rows(of_frames_of_numbers, table[["c", "b", "a"]][:2], 0.3, 0.5,
+                        inputs=Inputs.load("j.json"), **ONCE)
+    assert rows.scale.tolist() == [1, 1, 0] and rows.radius.min() > 0
+
+
+def of_frames_of_numbers(t):
+    return t["a"].to_numpy() + 9 * (t["c"].to_numpy() > 0.5)
 
 
 def test_the_command_says_what_a_longer_table_would_decide(files):

@@ -91,10 +91,12 @@ class Work:
         self.features = Features(given.model, self.model.names(names), self.remark)
         self.described = self._described() if given.described else None
         self.X = self.taken(X, names, given.inputs)
+        if self.described is not None and not is_frame(self.X):
+            self.described = self.described._of_arrays()
         shape = self.X.shape[1:]
         self.scale: np.ndarray | None = None
         if given.scale:
-            self.scale = read_scale(given.scale, shape, self.features, self.reference)
+            self.scale = read_scale(given.scale, shape, self.features, self.known)
         self.box: np.ndarray | None = None
         if given.box:
             self.box = read_box(given.box, shape, self.features)
@@ -158,6 +160,13 @@ class Work:
             )
         X, names, _ = self.read(path, name)
         return self.taken(X, names, path)
+
+    def known(self, path: str) -> Frame:
+        """`reference` with NaN for the marks of missing cells, which have no part in a spread."""
+        X = self.reference(path)
+        with self.failures():
+            read = prepare(self.model.made(), X, None, self.described, values=False)
+        return known_cells(X, read.inputs.marks)
 
     def taken(self, X: Frame, names: Names, path: str) -> Frame:
         """The inputs of a file as the model takes them."""
