@@ -792,8 +792,8 @@ class _Cover:
             for mark in each:
                 if low[j] <= mark <= high[j]:
                     raise ValueError(
-                        f"a change by {families[-1]!r} may make {self.space.name(j)} {mark:g}, which "
-                        "marks a missing cell, so it would be another question: give smaller ones"
+                        f"a change by {families[-1]!r} may make {self.space.name(j)} {mark:g}, "
+                        "which marks a missing cell: give smaller changes"
                     )
 
     def _norm(self, change: np.ndarray) -> float:

@@ -326,8 +326,8 @@ class Estimator(Handle):
         return error
 
     def _describe(self, told: Described | None) -> None:
-        """Adds what is known of the inputs, which are arrays. Marks that only a model in this process
-        knows are refused, since nothing else has left them out."""
+        """Adds what is known of the inputs, which are arrays. Marks that only a model in this
+        process knows are refused later, since nothing else has left them out."""
         if told is not None:
             own = self._told.marks.items()
             self._unknown = {j: {*each} - {*told.marks.get(j, ())} for j, each in own}
@@ -345,8 +345,8 @@ class Estimator(Handle):
         for j, each in self._unknown.items():
             if self._told.scale.flat[j] > 0 and float(z[j]) in each:
                 raise ValueError(
-                    f"feature {j} of the input is {z[j]:g}, which marks a missing cell for the model, "
-                    "and a factory is not asked before: give inputs=certreg.Inputs.of(model, X)"
+                    f"feature {j} of the input is {z[j]:g}, which marks a missing cell for the "
+                    "model, and a factory is not asked before: give inputs=certreg.Inputs.of(model, X)"
                 )
         found = WHOLE if self.on_device else self._told._missing_in(z)
         if found.some:

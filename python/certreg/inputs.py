@@ -293,8 +293,8 @@ def _all_marks(owner: Any, depth: int = 8) -> set[float]:
 
 
 def _thresholds(owner: Any) -> dict[int, list[float]]:
-    """Numbers with which trees of XGBoost compare each feature. A file of XGBoost does not keep what
-    marks a missing cell."""
+    """Numbers with which trees of XGBoost compare each feature. A file of XGBoost does not keep
+    what marks a missing cell."""
     if of_class(owner, "xgboost", "XGBModel"):
         owner = owner.get_booster()
     found: dict[int, list[float]] = {}
@@ -856,9 +856,9 @@ def doubts(model: Model, read: Prepared, X: np.ndarray, guessed: bool = False) -
         at = np.flatnonzero((X == np.float32(mark)).any(0) & (told.scale > 0)).tolist()
         if at:
             yield (
-                f"{mark:g} in the features {_shown(at, told.names)}: a part of the model takes this "
-                "number as a missing cell, and whether of these features is not known: give them "
-                "scale 0, or set `marks` of Inputs"
+                f"{mark:g} in the features {_shown(at, told.names)}: a part of the model takes "
+                "this number as a missing cell, and it is not known whether of these features: "
+                "give them scale 0, or set `marks` of Inputs"
             )
             said = True
     if guessed and not said:

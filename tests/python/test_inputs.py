@@ -464,4 +464,5 @@ def test_the_command_refuses_other_descriptions(files, text, status, sentence):
         Inputs.of(None, package("pandas").DataFrame(X, columns=list(text))).save("i.json")
     elif text:
         kit.write("i.json", text)
-    command_refused(status, sentence, "certify", "models.py:f", "x.csv", "--inputs", "i.json", *ASKED)
+    words = ("certify", "models.py:f", "x.csv", "--inputs", "i.json", *ASKED)
+    command_refused(status, sentence, *words)
