@@ -346,7 +346,8 @@ class Estimator(Handle):
             if self._told.scale.flat[j] > 0 and float(z[j]) in each:
                 raise ValueError(
                     f"feature {j} of the input is {z[j]:g}, which marks a missing cell for the "
-                    "model, and a factory is not asked before: give inputs=certreg.Inputs.of(model, X)"
+                    "model, and a factory is not asked before: give "
+                    "inputs=certreg.Inputs.of(model, X)"
                 )
         found = WHOLE if self.on_device else self._told._missing_in(z)
         if found.some:

@@ -689,6 +689,7 @@ def prepare(
             raise TypeError(f"inputs must be a certreg.Inputs, not {abbreviated(inputs)}")
         X = inputs._taken(X)
         scale = inputs.with_scale(scale).scale if scale is not None else inputs.scale
+    X = X if is_frame(X) else inputs_of(X)
     told = _told_of(model, X)
     told = told if inputs is None else told._with_facts_of(inputs)
     known = known_cells(X, told.marks)  # no mark decides about a scale
@@ -717,6 +718,7 @@ def prepare(
         told.names = tuple(map(str, names))
     told._set_scale(found)
     return Prepared(given, columns, found, told, texts)
+
 
 def told_by(model: Model, shape: Shape, columns: Columns | None) -> Inputs:
     """The inputs of a model by its own description: categories and marks."""
