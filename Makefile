@@ -105,9 +105,9 @@ if [ -n "$$missing" ]; then \
         $$sudo apt-get install -y -q --no-install-recommends $$missing; fi
 endef
 packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check python3 \
-    python3-numpy python3-pandas python3-sklearn python3-joblib python3-matplotlib python3-pip \
-    python3-pytest python3-hypothesis python3-mpmath valgrind clang-format clang-tidy cmake \
-    doxygen python3-sphinx python3-myst-parser python3-breathe furo libxgboost-dev
+    python3-numpy python3-pandas python3-sklearn python3-joblib python3-matplotlib python3-onnx \
+    python3-pip python3-pytest python3-hypothesis python3-mpmath valgrind clang-format clang-tidy \
+    cmake doxygen python3-sphinx python3-myst-parser python3-breathe furo libxgboost-dev
 deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/deps
 	@$(call install_debian,$(packages))
 	@ls lib/deps/onnxruntime/capi/libonnxruntime.so* >/dev/null 2>&1 || \

@@ -3,7 +3,7 @@ layers of 64. Writes weights.f32, little-endian floats layer by layer, weights b
 are rounded to multiples of 2^-8, far coarser than what linear algebra differs by from machine to
 machine, so the bytes are the same everywhere. Needs NumPy alone, and takes two seconds.
 
-    python3 train.py [FILE]; with PYTHONPATH=python also --onnx FILE"""
+    python3 train.py [FILE]; and with the package onnx --onnx FILE"""
 
 import pathlib
 import sys
@@ -64,15 +64,21 @@ def train():
 
 def onnx(weights):
     """The same network as an ONNX model."""
-    from certreg import onnx_file as g
+    from onnx import TensorProto, helper, numpy_helper
 
-    graph, at = [], "x"
+    def end(name, columns):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["rows", columns])
+
+    nodes, at = [], "x"
     for i in range(0, len(weights), 2):
-        graph += [g.constant(f"w{k}", weights[k].astype("f4")) for k in (i, i + 1)]
-        graph += [g.node("Gemm", (at, f"w{i}", f"w{i + 1}"), f"h{i}" if i < 4 else "y")]
-        graph += [g.node("Relu", (f"h{i}",), at := f"r{i}")] if i < 4 else []
-    graph += [g.tensor(g.INPUT, "x", ["rows", PIXELS]), g.tensor(g.OUTPUT, "y", ["rows", 1])]
-    return g.model(graph, {}, [g.whole(g.IR_VERSION, 8), g.part(g.OPSET, [g.whole(2, 13)])])
+        layer, inputs = [f"h{i}" if i < 4 else "y"], [at, f"w{i}", f"w{i + 1}"]
+        nodes.append(helper.make_node("Gemm", inputs, layer))
+        if i < 4:
+            nodes.append(helper.make_node("Relu", layer, [at := f"r{i}"]))
+    constants = [numpy_helper.from_array(w.astype("f4"), f"w{k}") for k, w in enumerate(weights)]
+    graph = helper.make_graph(nodes, "control", [end("x", PIXELS)], [end("y", 1)], constants)
+    opset = helper.make_opsetid("", 13)
+    return helper.make_model(graph, ir_version=8, opset_imports=[opset]).SerializeToString()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ import pytest
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "python"))
 import certreg  # noqa: E402
-from certreg import onnx_file as _protobuf  # noqa: E402
 from certreg.structs import Plan  # noqa: E402
 from certreg.cli.main import main  # noqa: E402
 from certreg.rows import grouped  # noqa: E402
@@ -148,11 +147,23 @@ def environment(*before, **more):
     return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
-def onnx_file(path, nodes, *tensors, ir=8, opset=13):
-    """Writes an ONNX file and returns its path."""
-    versions = [_protobuf.whole(1, ir), _protobuf.part(8, [_protobuf.whole(2, opset)])]
-    with open(path, "wb") as file:
-        file.write(_protobuf.model([*nodes, *tensors], {}, versions))
+def node(operator, inputs, *outputs, **attributes):
+    """A node of an ONNX file."""
+    return package("onnx.helper").make_node(operator, inputs, outputs, **attributes)
+
+
+def onnx_file(path, nodes, inputs, outputs, constants={}, ir=8, opset=13):
+    """Writes an ONNX file and returns its path. Inputs and outputs are (name, shape), and a type if
+    they are no floats."""
+    make, arrays, onnx = package("onnx.helper"), package("onnx.numpy_helper"), package("onnx")
+    ends = [
+        [make.make_tensor_value_info(name, *(*kind, 1)[:1], shape) for name, shape, *kind in one]
+        for one in (inputs, outputs)
+    ]
+    values = [arrays.from_array(np.asarray(array), name) for name, array in constants.items()]
+    graph = make.make_graph(nodes, "graph", *ends, values)
+    versions = dict(ir_version=ir, opset_imports=[make.make_opsetid("", opset)])
+    onnx.save(make.make_model(graph, **versions), path)
     return path
 
 

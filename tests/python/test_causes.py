@@ -5,8 +5,8 @@ import functools
 import numpy as np
 import pytest
 
-from kit import ASKED, X, Z, _protobuf, certreg, command_refused, estimator, model, no_warnings
-from kit import onnx_file, package, parametrize, rows_of, said
+from kit import ASKED, X, Z, certreg, command_refused, estimator, model, no_warnings
+from kit import node, onnx_file, package, parametrize, rows_of, said
 from certreg import ModelWarning, OnnxModel, RowsError, check_model
 from certreg.causes import cause
 
@@ -89,11 +89,9 @@ def test_one_row_without_its_dimension():
 
 def test_dynamic_quantisation(folder):
     package("onnxruntime")
-    names = [_protobuf.text(1, "x"), *(_protobuf.text(2, name) for name in "qsz")]
-    first = _protobuf.part(1, [*names, _protobuf.text(4, "DynamicQuantizeLinear")])
-    nodes = [first, _protobuf.node("DequantizeLinear", ["q", "s", "z"], "y")]
-    ends = [_protobuf.tensor(n, name, ["N", 3]) for n, name in ((11, "x"), (12, "y"))]
-    f = OnnxModel(onnx_file("q.onnx", nodes, *ends))
+    first = node("DynamicQuantizeLinear", ["x"], "q", "s", "z")
+    nodes = [first, node("DequantizeLinear", ["q", "s", "z"], "y")]
+    f = OnnxModel(onnx_file("q.onnx", nodes, [("x", ["N", 3])], [("y", ["N", 3])]))
     assert refusal(f.session, outputs=3).startswith("dynamic quantisation: give batch=1")
     assert certifies(f, outputs=3, batch=1)
     np.save("x.npy", X)

@@ -21,6 +21,7 @@ def test_it_reads_angles_in_onnx_too(folder):
     x = SCRIPT["images"](angle, np.full(7, 1.0)).astype(np.float32)
     y = SCRIPT["layers"](WEIGHTS, x)[-1]
     assert y[:, 0] == near(angle, 0.05)
+    package("onnx")
     package("onnxruntime")
     (folder / "n.onnx").write_bytes(SCRIPT["onnx"](WEIGHTS))
     assert certreg.OnnxModel(folder / "n.onnx")(x).ravel() == near(y[:, 0], 1e-5)

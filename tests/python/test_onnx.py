@@ -6,17 +6,16 @@ import sys
 import numpy as np
 import pytest
 
-from kit import onnx_file, package, parametrize, root
+from kit import node, onnx_file, package, parametrize, root
 from test_models import agrees, read_only, table
 from certreg import OnnxModel, as_model
-from certreg.onnx_file import FLOAT, INPUT, INT64, OUTPUT, node, tensor
 from certreg.frames import names_of
 
 FOLDER, REGRESSOR = root / "examples/models", root / "tests/data/regressor.onnx"
 sys.path.append(str(FOLDER))
 from data import slant  # noqa: E402
 
-FLOAT16, DOUBLE = 10, 11
+FLOAT, INT64, FLOAT16, DOUBLE = 1, 7, 10, 11
 numbers = itertools.count()
 
 
@@ -38,9 +37,8 @@ def means(runtime, folder):
             node("Concat", ["y", "y"], "twice", axis=0),
             node("Cast", ["y"], "n", to=INT64),
         ]
-        got = [tensor(OUTPUT, name, [batch], INT64 if name == "n" else kind) for name in outputs]
-        entry = tensor(INPUT, "x", [batch, *shape], kind)
-        return onnx_file(f"{next(numbers)}.onnx", nodes, entry, *got)
+        got = [(name, [batch], INT64 if name == "n" else kind) for name in outputs]
+        return onnx_file(f"{next(numbers)}.onnx", nodes, [("x", [batch, *shape], kind)], got)
 
     return made
 

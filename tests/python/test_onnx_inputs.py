@@ -7,22 +7,14 @@ import numpy as np
 import pytest
 
 import certreg
-from certreg import OnnxModel, onnx_file as _protobuf
-from certreg.onnx_file import INPUT, OUTPUT, node, tensor
-from kit import ASKED, X, certify_refused, no_warnings, package, parametrize
+from certreg import OnnxModel
+from kit import ASKED, X, certify_refused, no_warnings, node, package, parametrize
 from kit import onnx_file, read, rows_of, said
 
 FLOAT, DOUBLE = 1, 11
 _NAMES = "float32 uint8 int8 uint16 int16 int32 int64 text bool float16 float64 uint32 uint64"
 TYPES = {name: 1 + k for k, name in enumerate(_NAMES.split()) if name != "text"}
-
-
-SHIFTED = [
-    node("Mul", ["x", "gain"], "m"),
-    node("Cast", ["shift"], "s", to=FLOAT),
-    node("Add", ["m", "s"], "y"),
-    node("Cast", ["y"], "twofold", to=DOUBLE),
-]
+ENDS = [("x", ["N", 3])], [("y", ["N", 3])]
 
 
 @pytest.fixture
@@ -31,10 +23,15 @@ def shifted(folder):
     package("onnxruntime")
 
     def made(shift=(), kind="float32", batch="N", length=3):
-        ends = [(INPUT, "x", [batch, length]), (INPUT, "gain", [])]
-        ends += [(INPUT, "shift", shift, TYPES[kind]), (OUTPUT, "y", [batch, length])]
-        ends += [(OUTPUT, "twofold", [batch, length], DOUBLE)]
-        return onnx_file("shifted.onnx", SHIFTED, *(tensor(*end) for end in ends))
+        nodes = [
+            node("Mul", ["x", "gain"], "m"),
+            node("Cast", ["shift"], "s", to=FLOAT),
+            node("Add", ["m", "s"], "y"),
+            node("Cast", ["y"], "twofold", to=DOUBLE),
+        ]
+        inputs = [("x", [batch, length]), ("gain", []), ("shift", shift, TYPES[kind])]
+        outputs = [("y", [batch, length]), ("twofold", [batch, length], DOUBLE)]
+        return onnx_file("shifted.onnx", nodes, inputs, outputs)
 
     return made
 
@@ -113,10 +110,9 @@ def test_a_state_is_given_for_one_row(folder):
             node("Transpose", ["state"], "rows", perm=order),  # (N, 2, 3)
             node("ReduceSum", ["rows", "axes"], "total", keepdims=0),
             node("Add", ["x", "total"], "y"),
-            _protobuf.constant("axes", np.array([1], np.int64)),
         ]
-        ends = [(INPUT, "x", ["N", 3]), (INPUT, "state", shape), (OUTPUT, "y", ["N", 3])]
-        path = onnx_file("state.onnx", nodes, *(tensor(*end) for end in ends))
+        inputs, outputs = [("x", ["N", 3]), ("state", shape)], [("y", ["N", 3])]
+        path = onnx_file("state.onnx", nodes, inputs, outputs, {"axes": [1]})
         for value in (state, np.expand_dims(state, axis)):
             f = OnnxModel(path, constants={"state": value})
             for rows in (1, 2, 5):
@@ -143,13 +139,12 @@ def columns(folder):
         nodes, kinds = [node("Cast", ["rooms"], "r", to=FLOAT), total], {"size": 1, "rooms": 7}
         if town:
             kinds["town"] = STRING
-            texts = [_protobuf.text(6, "b"), _protobuf.whole(2, STRING), _protobuf.text(8, "b")]
             nodes += [node("Equal", ["town", "b"], "e"), node("Cast", ["e"], "l", to=FLOAT)]
-            texts = _protobuf.part(_protobuf.CONSTANT, texts)
-            nodes += [node("Sub", ["both", "l"], "price"), texts]
-        ends = [tensor(INPUT, name, [batch, *last], kind) for name, kind in kinds.items()]
-        ends.append(tensor(OUTPUT, "price", [batch, *last]))
-        return onnx_file("columns.onnx", nodes, *ends, opset=19)
+            nodes += [node("Sub", ["both", "l"], "price")]
+        inputs = [(name, [batch, *last], kind) for name, kind in kinds.items()]
+        constants = {"b": np.array("b", object)} if town else {}
+        outputs = [("price", [batch, *last])]
+        return onnx_file("columns.onnx", nodes, inputs, outputs, constants, opset=19)
 
     return made
 
@@ -208,7 +203,7 @@ def test_the_command_takes_such_tables(columns):
 def test_info_lists_what_cannot_be_certified(folder, kind):
     package("onnxruntime")
     number = TYPES.get(kind, STRING)
-    ends = tensor(INPUT, "x", ["N", 3], number), tensor(OUTPUT, "y", ["N", 3], number)
+    ends = [("x", ["N", 3], number)], [("y", ["N", 3], number)]
     path = onnx_file("whole.onnx", [node("Identity", ["x"], "y")], *ends)
     with pytest.raises(ValueError, match="'x' of the model .*: export it with .* cast behind it"):
         OnnxModel(path)
@@ -224,13 +219,12 @@ def test_info_lists_what_cannot_be_certified(folder, kind):
 def test_files_of_later_versions_are_refused_once(folder, capfd, versions, sentence):
     """ONNX Runtime prints nothing beside the exception."""
     package("onnxruntime")
-    ends = tensor(INPUT, "x", ["N", 3]), tensor(OUTPUT, "y", ["N", 3])
-    path = onnx_file("later.onnx", [node("Neg", ["x"], "y")], *ends, **versions)
+    path = onnx_file("later.onnx", [node("Neg", ["x"], "y")], *ENDS, **versions)
     with pytest.raises(ValueError, match=sentence) as caught:
         OnnxModel(path)
     assert "\n" not in str(caught.value)
-    sizes = _protobuf.constant("sizes", np.array([7, 3], np.int64))
-    f = OnnxModel(onnx_file("fails.onnx", [node("Reshape", ["x", "sizes"], "y"), sizes], *ends))
+    fails = [node("Reshape", ["x", "sizes"], "y")]
+    f = OnnxModel(onnx_file("fails.onnx", fails, *ENDS, {"sizes": [7, 3]}))
     with pytest.raises(Exception, match="Reshape"):
         f(X[:2])
     assert capfd.readouterr() == ("", "")
@@ -251,11 +245,10 @@ def test_the_first_of_several_outputs_is_told_of(shifted):
 @parametrize("shape", [3], [1, 3], [3, 1], [1, 3, 1], [])
 def test_all_outputs_of_a_fixed_batch_of_one_are_one_row(folder, shape):
     package("onnxruntime")
-    sizes = _protobuf.constant("sizes", np.array(shape, np.int64))
     total = node("ReduceSum", ["x"], "y", keepdims=0)
-    nodes = [node("Reshape", ["x", "sizes"], "y"), sizes] if shape else [total]
-    ends = tensor(INPUT, "x", [1, 3]), tensor(OUTPUT, "y", shape)
-    f = OnnxModel(onnx_file("one.onnx", nodes, *ends))
+    made = node("Reshape", ["x", "sizes"], "y") if shape else total
+    constants = {"sizes": np.array(shape, np.int64)}
+    f = OnnxModel(onnx_file("one.onnx", [made], [("x", [1, 3])], [("y", shape)], constants))
     assert f.batch == 1 and f.columns == (3 if shape else None)
     wanted = X if shape else X.sum(1)
     np.testing.assert_allclose(f(X).reshape(wanted.shape), wanted, rtol=1e-6)
@@ -292,9 +285,8 @@ def test_columns_are_a_range(shifted, columns):
 def test_doubles_beyond_float_are_not_finite(folder):
     package("onnxruntime")
     nodes = [node("Cast", ["x"], "d", to=DOUBLE), node("Mul", ["d", "large"], "y")]
-    large = tensor(INPUT, "large", [], DOUBLE)
-    ends = tensor(INPUT, "x", ["N", 3]), tensor(OUTPUT, "y", ["N", 3], DOUBLE)
-    f = OnnxModel(onnx_file("large.onnx", nodes, large, *ends), constants={"large": 1e300})
+    ends = [("x", ["N", 3]), ("large", [], DOUBLE)], [("y", ["N", 3], DOUBLE)]
+    f = OnnxModel(onnx_file("large.onnx", nodes, *ends), constants={"large": 1e300})
     assert np.isfinite(f(X)).all()
     with pytest.warns(RuntimeWarning, match="overflow"):
         rows = rows_of(f, outputs=3)
@@ -417,7 +409,7 @@ def test_they_are_for_onnx_files(models, words):
 
 def test_images_with_other_axes_are_refused(folder):
     package("onnxruntime")
-    ends = [tensor(INPUT, "x", ["N", 3, 2, 2]), tensor(OUTPUT, "y", ["N", 3, 2, 2])]
+    ends = [("x", ["N", 3, 2, 2])], [("y", ["N", 3, 2, 2])]
     f = OnnxModel(onnx_file("image.onnx", [node("Identity", ["x"], "y")], *ends))
     images = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2)
     np.testing.assert_array_equal(f(images.reshape(2, 12)), f(images))
