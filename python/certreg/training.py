@@ -15,13 +15,10 @@ from typing import Any, Callable, Mapping, Sequence, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import onnx_file
 from .arguments import Package, Path, Shape, Tensor, integer, listed, needed, path_of, positive
 from .arrays import check_finite, inputs_of, numbers, scale_of
 from .display import Progress, Reporter, Table
-from .files import replace_arrays
-from .onnx_file import BYTES, CONSTANT, GRAPH, INPUT, IR_VERSION, METADATA, NODE, OPSET, OUTPUT
-from .onnx_file import VARINT, number_in, parts, text_in
+from .files import replace, replace_arrays
 
 FINE, COARSE, HIDDEN = {1: 48, 2: 24}, {1: 72, 2: 40}, 128  # channels, by dimensions; of vectors
 SHORTEST = 4  # side of an image
@@ -30,6 +27,9 @@ PREFIX = "certreg_denoiser/"  # of names, which no model has
 
 
 Functions: TypeAlias = Any  # add, sub, mul, relu, where, linear, conv and up
+Attribute = int | Sequence[int] | None  # of a node; None: it has none
+Length = int | str  # a free length is a name
+Proto: TypeAlias = Any  # a message of ONNX
 
 
 def at_first(inner: Shape, dice: np.random.Generator) -> dict[str, np.ndarray]:
@@ -101,28 +101,39 @@ def of_torch(torch: Package, inner: Shape) -> Functions:
     )
 
 
+def _onnx() -> Package:
+    """The package onnx. Raises ImportError if it is missing."""
+    needed("onnx.numpy_helper", "a trained denoiser")  # not every version imports it by itself
+    return needed("onnx", "a trained denoiser")
+
+
 class Nodes:
     """The functions that write a network as nodes of ONNX. A tensor is its name."""
 
     def __init__(self, inner: Shape) -> None:
-        self.rank = len(inner) - 1
-        self.fields: list[onnx_file.Field] = []
-        self.kernels: dict[str, list[int]] = {}
+        self.rank, self.onnx = len(inner) - 1, _onnx()
+        self.graph = self.onnx.GraphProto(name="denoiser")
+
+    def _count(self) -> int:
+        return len(self.graph.initializer) + len(self.graph.node)
 
     def constants(self, arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
-        self.fields += [onnx_file.constant(PREFIX + name, array) for name, array in arrays.items()]
-        self.kernels.update((PREFIX + name, [*array.shape[2:]]) for name, array in arrays.items())
-        return {name: PREFIX + name for name in arrays}
+        names = {name: PREFIX + name for name in arrays}
+        tensors = map(self.onnx.numpy_helper.from_array, arrays.values(), names.values())
+        self.graph.initializer.extend(tensors)
+        return names
 
-    def call(self, operator: str, *inputs: str, **attributes: onnx_file.Attribute) -> str:
-        output = f"{PREFIX}{len(self.fields)}"
-        self.fields.append(onnx_file.node(operator, inputs, output, **attributes))
+    def call(self, operator: str, *inputs: str, output: str = "", **attributes: Attribute) -> str:
+        output = output or f"{PREFIX}{self._count()}"
+        node = self.onnx.helper.make_node(operator, inputs, [output], **attributes)
+        self.graph.node.append(node)
         return output
 
-    def shaped(self, x: str, shape: Sequence[int]) -> str:
+    def shaped(self, x: str, shape: Sequence[Length], output: str = "") -> str:
         """Rows of this shape."""
-        lengths = self.constants({f"lengths{len(self.fields)}": np.array([-1, *shape])})
-        return self.call("Reshape", x, *lengths.values())
+        name = f"of {output}" if output else f"lengths{self._count()}"
+        lengths = self.constants({name: np.array([-1, *shape], np.int64)})
+        return self.call("Reshape", x, *lengths.values(), output=output)
 
     add = functools.partialmethod(call, "Add")
     sub = functools.partialmethod(call, "Sub")
@@ -132,14 +143,24 @@ class Nodes:
     linear = functools.partialmethod(call, "Gemm", transB=1)
 
     def conv(
-        self, x: str, w: str, b: str, stride: int, padding: int, **more: onnx_file.Attribute
+        self, x: str, w: str, b: str, stride: int, padding: int, odd: Sequence[int] | None = None
     ) -> str:
-        operator = "ConvTranspose" if more else "Conv"
-        more.update(kernel_shape=self.kernels[w], strides=[stride] * self.rank)
-        return self.call(operator, x, w, b, **more, pads=[padding] * 2 * self.rank)
+        """A convolution, or with `odd` a transposed one."""
+        operator = "Conv" if odd is None else "ConvTranspose"
+        return self.call(
+            *(operator, x, w, b),
+            kernel_shape=next(list(c.dims[2:]) for c in self.graph.initializer if c.name == w),
+            strides=[stride] * self.rank,
+            pads=[padding] * 2 * self.rank,
+            output_padding=odd,
+        )
 
-    def up(self, x: str, w: str, b: str, stride: int, padding: int, odd: list[int]) -> str:
-        return self.conv(x, w, b, stride, padding, output_padding=odd)
+    up = conv
+
+    def floats(self, name: str, lengths: Sequence[Length]) -> Proto:
+        """An input or output."""
+        kind = self.onnx.TensorProto.FLOAT
+        return self.onnx.helper.make_tensor_value_info(name, kind, lengths)
 
 
 Plan = tuple[float, float, int, int]  # lowest and highest sigma, steps, seed
@@ -147,7 +168,6 @@ MARK = "certreg_denoiser"  # in the metadata of a file
 ROWS, RATE, KEPT_EVERY = 16, 2e-3, 500  # of a step; largest rate; steps between two states
 HELD_BACK, MOST_HELD_BACK, LEVELS = 8, 1000, 5  # every eighth row only measures the error
 TINY, HUGE = 1e-15, 1e15  # limits of noise: squares and quotients must fit into float32
-OPSET_13 = onnx_file.part(onnx_file.OPSET, [onnx_file.whole(2, 13)])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -210,7 +230,7 @@ def train_denoiser(
         Training steps, of 16 inputs each.
     seed : int
         Seed of weights, order and noise. The same seed makes the same file with the same torch,
-        processor and number of threads.
+        onnx, processor and number of threads.
     progress : bool or callable
         Show a count, or call a function of (steps done, steps).
 
@@ -224,7 +244,7 @@ def train_denoiser(
     ValueError, TypeError
         For wrong arguments, and for a state of another run.
     ImportError
-        If torch is missing."""
+        If torch or onnx is missing."""
     levels = [positive(sigma, f"sigmas[{i}]") for i, sigma in enumerate(listed(sigmas, "sigmas"))]
     if len(levels) != 2 or levels[0] > levels[1]:
         raise ValueError(f"sigmas is {sigmas!r}; it must be (lowest, highest)")
@@ -237,9 +257,10 @@ def train_denoiser(
     if not fine.all() or not values.any():
         raise ValueError("scale * sigma must be 0 or from 1e-15 to 1e15, not 0 for all features")
     run = _Training(matrix.reshape(-1, *inner), values.reshape(inner), plan)
+    _onnx()  # not missed only after the training
     _train(run, f"{name}.partial", progress)
     errors = run.errors()
-    onnx_file.replace(name, _file(run, matrix, errors))
+    replace(name, _file(run, matrix, errors))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(f"{name}.partial")
     return TrainedDenoiser(name, tuple(errors), tuple(errors.values()))
@@ -417,63 +438,66 @@ def denoiser_file(
     """An ONNX file of a network with these weights and constants, for rows of this shape."""
     nodes, x = Nodes(inner), PREFIX + "x"
     made = denoised(nodes, nodes.constants(arrays), nodes.shaped(x, inner), inner)
-    lengths: list[int | str] = ["N", *shape]
-    y = nodes.shaped(made, shape)
-    entry = onnx_file.tensor(onnx_file.INPUT, x, lengths)
-    ends = [entry, onnx_file.tensor(onnx_file.OUTPUT, y, lengths)]
-    graph = [*nodes.fields, onnx_file.text(2, "denoiser"), *ends]
-    versions = [onnx_file.whole(onnx_file.IR_VERSION, 8), onnx_file.text(2, "libcertreg"), OPSET_13]
-    return onnx_file.model(graph, {MARK: json.dumps(facts)}, versions)
+    nodes.graph.input.append(nodes.floats(x, ["N", *shape]))
+    nodes.graph.output.append(nodes.floats(nodes.shaped(made, shape), ["N", *shape]))
+    model = nodes.onnx.ModelProto(ir_version=8, producer_name="libcertreg", graph=nodes.graph)
+    model.opset_import.add(version=13)
+    model.metadata_props.add(key=MARK, value=json.dumps(facts))
+    return bytes(model.SerializeToString())
 
 
 OLDEST_OPSET, OLDEST_IR = 9, 4  # with the nodes of denoisers; with constants that are no inputs
-Length = int | str  # a free length is a name
+DAMAGED = "it is damaged, or no ONNX model"
 
 
 class _OnnxFile:
-    """An ONNX file: its graph, metadata, and its only input. Free lengths are names."""
+    """An ONNX file: its graph, its only input, and the facts of a denoiser. Free lengths are
+    names."""
 
     def __init__(self, path: Path, what: str) -> None:
         self.path = os.fsdecode(path_of(path, what))
         with open(self.path, "rb") as file:
             self.data = file.read()
+        onnx, errors = _onnx(), needed("google.protobuf.message", "onnx")
         try:
-            self._read(onnx_file.parsed(self.data))
-        except ValueError as error:
-            raise ValueError(f"{self.path} cannot be joined: {error}") from None
+            self._read(onnx.ModelProto.FromString(self.data))
+        except (errors.DecodeError, ValueError) as error:
+            why = error if isinstance(error, ValueError) else DAMAGED
+            raise ValueError(f"{self.path} cannot be joined: {why}") from None
 
-    def _read(self, fields: onnx_file.Message) -> None:
-        self.fields, graphs = fields, parts(fields, GRAPH)
-        if len(graphs) != 1:
+    def _read(self, model: Proto) -> None:
+        self.model, self.graph = model, model.graph
+        if not model.HasField("graph"):
             raise ValueError("it is no ONNX model")
-        self.graph = graphs[0]
-        self.metadata = {text_in(one, 1): text_in(one, 2) for one in parts(fields, METADATA)}
-        opsets = {text_in(one, 1) or "ai.onnx": number_in(one, 2) for one in parts(fields, OPSET)}
-        self.opset = opsets.get("ai.onnx", 0)
-        constants = parts(self.graph, CONSTANT)
-        if any(number_in(one, 14) for one in constants):
+        self.facts = {entry.key: entry.value for entry in model.metadata_props}.get(MARK)
+        opsets = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
+        self.opset = max(opsets, default=0)
+        constants = self.graph.initializer
+        if any(constant.data_location for constant in constants):
             raise ValueError("some of its constants are in another file; save it as one file")
-        known = {text_in(one, 8) for one in constants}  # older files list these as inputs too
-        entries = [(data, onnx_file.parsed(data)) for data in onnx_file.of(self.graph, INPUT)]
-        inputs = [entry for entry in entries if text_in(entry[1], 1) not in known]
-        outputs = parts(self.graph, OUTPUT)
+        known = {constant.name for constant in constants}  # older files list these as inputs too
+        inputs = [entry for entry in self.graph.input if entry.name not in known]
+        outputs = self.graph.output
         if len(inputs) != 1 or not outputs:
             counts = f"it has {len(inputs)} inputs and {len(outputs)} outputs"
             raise ValueError(f"{counts}; it must have one input, and an output")
-        self.output = text_in(outputs[0], 1)
-        self.entry, tensor = inputs[0]
-        sides = [(number_in(s, 1), text_in(s, 2)) for s in parts(tensor, 2, 1, 2, 1)]
-        self.lengths: list[Length] = [n if 0 < n < 1 << 31 else name for n, name in sides]
-        self.input = text_in(tensor, 1)
-        kinds = [number_in(one, 1) for one in parts(tensor, 2, 1)]
-        if kinds != [onnx_file.FLOAT] or len(self.lengths) < 2:
+        self.entry, self.input, self.output = inputs[0], inputs[0].name, outputs[0].name
+        tensor = self.entry.type.tensor_type
+        self.lengths: list[Length] = [
+            side.dim_value if 0 < side.dim_value < 1 << 31 else side.dim_param
+            for side in tensor.shape.dim
+        ]
+        if tensor.elem_type != _onnx().TensorProto.FLOAT or len(self.lengths) < 2:
             raise ValueError("its input must be a tensor of floats, (rows, features) or more")
+        texts = [self.facts, self.input, self.output, *self.lengths]
+        if any(isinstance(text, bytes) for text in texts):  # of protobuf, if it is no UTF-8
+            raise ValueError(DAMAGED)
 
 
 def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
     """Write one ONNX file with a denoiser in front of a model, for every engine. Experimental.
 
-    It needs no other package.
+    It needs the package onnx, but not torch.
 
     Parameters
     ----------
@@ -489,46 +513,34 @@ def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
     Raises
     ------
     ValueError
-        If the files do not fit, or the model has a denoiser in front already."""
+        If the files do not fit, or the model has a denoiser in front already.
+    ImportError
+        If onnx is missing."""
     front, behind = _OnnxFile(denoiser, "denoiser"), _OnnxFile(model, "model")
-    if MARK not in front.metadata or not front.input.startswith(PREFIX):
+    if front.facts is None or not front.input.startswith(PREFIX):
         raise ValueError(f"{front.path} is no denoiser of train_denoiser")
     if MARK.encode() in behind.data:  # as metadata, or in names that both would have
         raise ValueError(f"{behind.path} has a denoiser in front already: join the model alone")
-    metadata = {**behind.metadata, MARK: front.metadata[MARK]}
-    data = onnx_file.model(_joined(front, behind), metadata, _others(behind))
-    onnx_file.replace(os.fsdecode(path_of(path)), data)
-
-
-def _others(behind: _OnnxFile) -> list[onnx_file.Field]:
-    """The fields of the model beside its graph, with versions that have the nodes of a denoiser."""
+    nodes, shape = Nodes(()), _shape(front, behind)
     if 0 < behind.opset < OLDEST_OPSET:
         raise ValueError(f"{behind.path} has opset {behind.opset}: convert it to 9 or later")
-    least = max(number_in(behind.fields, IR_VERSION), OLDEST_IR)
-    own = [f for f in behind.fields if f[0] not in (IR_VERSION, GRAPH, METADATA)]
-    return [(IR_VERSION, VARINT, least), *own, *([] if behind.opset else [OPSET_13])]
-
-
-def _joined(front: _OnnxFile, behind: _OnnxFile) -> list[onnx_file.Field]:
-    """The fields of the joined graph, with nodes in the order of their evaluation. The output of
-    the denoiser has the name of the model's input."""
-    shape, clean = _shape(front, behind), behind.input
-    noisy = f"{clean}_noisy"
+    noisy = f"{behind.input}_noisy"
     while noisy.encode() in behind.data:  # another tensor may have this name
         noisy += "_"
-    return [
-        onnx_file.tensor(INPUT, noisy, [behind.lengths[0], *shape]),
-        *_joined_shape(noisy, front.input, front.lengths[1:]),
-        *(field for field in front.graph if field[0] in (NODE, CONSTANT)),
-        *_joined_shape(front.output, clean, shape),
-        *(field for field in behind.graph if field != (INPUT, BYTES, behind.entry)),
-    ]
-
-
-def _joined_shape(x: str, y: str, shape: Sequence[Length]) -> list[onnx_file.Field]:
-    lengths = f"{PREFIX}of {y}"
-    sides = onnx_file.constant(lengths, np.array([-1, *shape]))
-    return [sides, onnx_file.node("Reshape", [x, lengths], y)]
+    graph, joined = nodes.graph, behind.model
+    graph.input.append(nodes.floats(noisy, [behind.lengths[0], *shape]))
+    nodes.shaped(noisy, front.lengths[1:], front.input)
+    graph.node.extend(front.graph.node)
+    graph.initializer.extend(front.graph.initializer)
+    nodes.shaped(front.output, shape, behind.input)
+    joined.graph.input.remove(behind.entry)
+    graph.MergeFrom(joined.graph)  # behind, as ONNX wants nodes in the order of evaluation
+    joined.graph.CopyFrom(graph)
+    joined.ir_version = max(joined.ir_version, OLDEST_IR)
+    if not behind.opset:
+        joined.opset_import.add(version=13)
+    joined.metadata_props.add(key=MARK, value=front.facts)
+    replace(os.fsdecode(path_of(path)), joined.SerializeToString())
 
 
 def _shape(front: _OnnxFile, behind: _OnnxFile) -> list[Length]:

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from kit import command_refused, environment, package, parametrize, root, said
+from kit import command_refused, environment, node, package, parametrize, root, said
 from test_hostile_files import changed
 from test_types import WRONG, answered
 from certreg import OnnxModel, join_denoiser, train_denoiser
-from certreg import onnx_file as _protobuf, training
+from certreg import training
 from certreg.training import denoiser_file
 
 MODELS, ENGINES = root / "examples/models", root / "tests/engines"
@@ -28,7 +28,12 @@ KINDS = (
 
 
 @pytest.fixture
-def torch():
+def onnx():
+    return package("onnx")
+
+
+@pytest.fixture
+def torch(onnx):
     package("onnxruntime")
     return package("torch")
 
@@ -149,6 +154,23 @@ def test_without_torch_it_is_said_what_is_missing(monkeypatch, folder):
         train_denoiser(WIDE, "d.onnx", sigmas=(0.1, 1))
 
 
+@pytest.fixture
+def without_onnx(monkeypatch):
+    for name in ("onnx", "onnx.numpy_helper"):
+        monkeypatch.setitem(sys.modules, name, None)
+    return pytest.raises(ImportError, match="a trained denoiser needs onnx: pip install onnx")
+
+
+def test_without_onnx_it_is_said_what_is_missing(without_onnx, folder):
+    with without_onnx:
+        join_denoiser(ENGINES / "dense.onnx", ENGINES / "dense.onnx", "j.onnx")
+
+
+def test_without_onnx_nothing_is_trained(torch, without_onnx, folder):
+    with without_onnx:
+        train_denoiser(WIDE, "d.onnx", sigmas=(0.1, 1), progress=until(0))
+
+
 def test_training_further_without_labels(torch):
     env = environment(OMP_NUM_THREADS="1")
     command = [sys.executable, root / "examples/python/fine_tune.py"]
@@ -171,16 +193,14 @@ def denoiser(shape, inner=None, path="d.onnx"):
         file.write(denoiser_file(arrays, inner, shape, {}))
 
 
-def in_order(path):
+def in_order(onnx, path):
     """Whether each node of a file reads what was made before, as ONNX wants it."""
-    with open(path, "rb") as file:
-        (graph,) = _protobuf.parts(_protobuf.parsed(file.read()), _protobuf.GRAPH)
-    known = {_protobuf.text_in(c, 8) for c in _protobuf.parts(graph, _protobuf.CONSTANT)}
-    known |= {_protobuf.text_in(one, 1) for one in _protobuf.parts(graph, _protobuf.INPUT)}
-    for node in _protobuf.parts(graph, _protobuf.NODE):
-        if not {str(name, "utf-8") for name in _protobuf.of(node, 1)} <= known | {""}:
+    graph = onnx.load(path).graph
+    known = {one.name for one in (*graph.initializer, *graph.input)}
+    for node in graph.node:
+        if not {*node.input} <= known | {""}:
             return False
-        known |= {str(name, "utf-8") for name in _protobuf.of(node, 2)}
+        known |= {*node.output}
     return True
 
 
@@ -193,7 +213,7 @@ def in_order(path):
     (ENGINES / "centred.onnx", (1, 6), (1, 6)),
     ids=lambda value: getattr(value, "stem", ""),
 )
-def test_a_joined_file_is_both(folder, model, shape, inner):
+def test_a_joined_file_is_both(onnx, folder, model, shape, inner):
     package("onnxruntime")
     denoiser(shape, inner)
     join_denoiser("d.onnx", model, "j.onnx")
@@ -202,7 +222,7 @@ def test_a_joined_file_is_both(folder, model, shape, inner):
     assert both.shape == (shape if None in f.shape else f.shape)
     x = dice(6).normal(size=(8, *both.shape)).astype(np.float32)
     clean = g(x).reshape(x.shape)
-    assert in_order("j.onnx")
+    assert in_order(onnx, "j.onnx")
     assert abs(clean - x).max() > 0.1
     np.testing.assert_array_equal(both(x), f(clean))
 
@@ -222,16 +242,16 @@ def test_a_joined_file_is_both(folder, model, shape, inner):
     ("empty.onnx", (6,), "empty.onnx cannot be joined: it is no ONNX model"),
     ("bare.onnx", (6,), "bare.onnx has a denoiser in front already"),
 )
-def test_what_cannot_be_joined_is_refused(folder, model, shape, text):
+def test_what_cannot_be_joined_is_refused(onnx, folder, model, shape, text):
     data = (ENGINES / "dense.onnx").read_bytes()
     denoiser((6,))
     join_denoiser("d.onnx", ENGINES / "dense.onnx", "j.onnx")
     (folder / "old.onnx").write_bytes(data.replace(b"B\x04\n\x00\x10\r", b"B\x04\n\x00\x10\x08"))
     (folder / "cut.onnx").write_bytes(data[:-3])
     (folder / "empty.onnx").write_bytes(b"")
-    bare = _protobuf.parsed((folder / "j.onnx").read_bytes())
-    bare = [field for field in bare if field[0] != _protobuf.METADATA]
-    (folder / "bare.onnx").write_bytes(_protobuf.packed(bare))
+    bare = onnx.load("j.onnx")
+    bare.ClearField("metadata_props")
+    onnx.save(bare, "bare.onnx")
     denoiser(shape)
     with pytest.raises(ValueError, match=text) as caught:
         join_denoiser("d.onnx", model, "out.onnx")
@@ -242,17 +262,13 @@ def test_what_cannot_be_joined_is_refused(folder, model, shape, text):
     assert not (folder / "out.onnx").exists()
 
 
-def test_names_of_the_model_and_odd_fields_do_no_harm(folder):
+def test_names_of_the_model_and_odd_fields_do_no_harm(onnx, folder):
     package("onnxruntime")
-    data = (ENGINES / "dense.onnx").read_bytes()
-    fields = _protobuf.parsed(data)
-    (graph,) = _protobuf.parts(fields, _protobuf.GRAPH)
-    (x,) = _protobuf.parts(graph, _protobuf.INPUT)
-    name = _protobuf.text_in(x, 1)
-    graph.append(_protobuf.node("Relu", [name], f"{name}_noisy"))
-    graph.append((_protobuf.INPUT, _protobuf.VARINT, 5))
-    others = [field for field in fields if field[0] != _protobuf.GRAPH]
-    (folder / "m.onnx").write_bytes(_protobuf.model(graph, {}, others))
+    model = onnx.load(ENGINES / "dense.onnx")
+    (name,) = (x.name for x in model.graph.input)
+    model.graph.node.append(node("Relu", [name], f"{name}_noisy"))
+    odd = b"\x3a\x02\x58\x05"  # in the graph a number as an input
+    (folder / "m.onnx").write_bytes(model.SerializeToString() + odd)
     denoiser((6,))
     join_denoiser("d.onnx", "m.onnx", b"j.onnx")
     (folder / "out.onnx").mkdir()
@@ -266,7 +282,7 @@ def test_names_of_the_model_and_odd_fields_do_no_harm(folder):
 
 
 @parametrize("damaged", "d.onnx", "m.onnx")
-def test_damaged_files_are_refused_or_joined(folder, damaged):
+def test_damaged_files_are_refused_or_joined(onnx, folder, damaged):
     denoiser((6,))
     (folder / "m.onnx").write_bytes((ENGINES / "image.onnx").read_bytes())
     chance, good, refused = random.Random(7), (folder / damaged).read_bytes(), 0
@@ -311,7 +327,7 @@ TRAIN = "denoise train x.npy --sigma .2,1"
     ("denoise", "choose from"),
     ("denoise away", "choose from"),
 )
-def test_what_the_command_refuses(folder, words, sentence):
+def test_what_the_command_refuses(onnx, folder, words, sentence):
     np.save("x.npy", smooth((6,)))
     command_refused(2, sentence, *words.split())
     command_refused(4, "No such file", "denoise", "join", "none.onnx", "x", "-o", "j.onnx")

@@ -222,16 +222,16 @@ COMMANDS = {
     "denoise train": Command(
         "a network that takes noise away, for models that were not trained under noise",
         "Trains a network that takes the noise out of noisy inputs, from inputs without labels, "
-        "and writes it as an ONNX file. It needs the package torch, and takes minutes. Prints the "
-        "error that is left on inputs that were held back, as a share of that of the noise. A run "
-        "that was interrupted goes on where it stopped if it is repeated.",
+        "and writes it as an ONNX file. It needs the packages torch and onnx, and takes minutes. "
+        "Prints the error that is left on inputs that were held back, as a share of that of the "
+        "noise. A run that was interrupted goes on where it stopped if it is repeated.",
         "certreg denoise train unlabelled.npy --shape 28,28 --sigma .1,.7 -o denoiser.onnx",
         ("/inputs", "inputs", "/common", "inputs/training", "training", "results/denoiser"),
     ),
     "denoise join": Command(
         "a denoiser and a model as one ONNX file",
         "Writes one ONNX file in which a denoiser is in front of a model. Certify and serve this "
-        "file as any other model, and measure its error again.",
+        "file as any other model, and measure its error again. It needs the package onnx.",
         "certreg denoise join denoiser.onnx model.onnx -o joined.onnx",
         ("/join", "/common"),
     ),
