@@ -52,9 +52,32 @@ from .display import reason
 from .files import place_of
 from .library import version
 from .questions import digests_of
-from .table import CERTIFICATE, FIELDS, Record, ResumeError, Rows, Value, check_ranges, checksum
-from .table import verified, with_checksum
+from .table import CERTIFICATE, FIELDS, Record, ResumeError, Rows, check_ranges
 from .workers import Chunk, Job
+
+
+Value = int | float | str | bytes | None  # the types of SQLite
+SqlLine = Sequence[Any]  # of a table of SQLite, with a type for each column
+_KEYS = {"runs": 1, "certificates": 4, "records": 2}  # columns that identify a line
+
+
+def checksum(*values: Value) -> str:
+    """A digest of values."""
+    small = [hashlib.sha256(v).digest() if isinstance(v, bytes) else v for v in values]
+    return hashlib.sha256(repr(small).encode()).hexdigest()[:16]
+
+
+def with_checksum(table: str, key: str, *values: Value) -> tuple[Value, ...]:
+    """A line of a table, with its checksum. `key` is a digest of the run, or of its samples."""
+    return (*values, checksum(table, key, *values))
+
+
+def verified(table: str, key: str, line: SqlLine) -> SqlLine:
+    """The values of a line. Raises ValueError if its checksum is wrong."""
+    *values, found = line
+    if found != checksum(table, key, *values):
+        raise ValueError(f"the checksum of line {values[: _KEYS[table]]} of {table} is wrong")
+    return values
 
 
 def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import ctypes as C
 import dataclasses
 import enum
-import hashlib
 import html
 import json
 import math
 import os
 import warnings
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence, TypeAlias, cast
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,12 +26,12 @@ from .constants import Center, Domain, Method, Outcome, Output, Reason, Statisti
 from .constants import enum_value, version_text
 from .display import HtmlTable, Line, Table, aligned, printable
 from .estimator import Estimator, kinds_of
-from .files import AnyPath, archive_of, replace
+from .files import archive_of, replace
 from .frames import Index, in_order, listed, noise_on
 from .inputs import Inputs as Described
 from .library import CertregError, version
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
-from .questions import Question, Serving, Target, digests_of, divided, stated_tolerance, structs_of
+from .questions import Question, Serving, Target, digests_of, divided, stated_tolerance
 from .questions import tolerance_text, typical_tolerance
 from .results import Certificate, SigmaChoice, chosen_sigma, premise_text, reason_text
 from .results import refused_certificate
@@ -103,10 +103,6 @@ class Sampling:
         turns: np.ndarray = np.broadcast_to(np.subtract(hi, lo), self.outputs)
         return float(turns[output])
 
-    def with_unit_noise(self) -> "Sampling":
-        """A copy with noise of standard deviation sigma for every feature."""
-        return dataclasses.replace(self, scale=None)
-
     def estimator(self, model: Function | None, check: bool = False) -> Estimator:
         """A new estimator for this model, with `check` as its."""
         more = dict(vars(self))
@@ -127,76 +123,39 @@ def claims_of(certificates: np.ndarray, of_bounds: bool) -> np.ndarray:
     return np.asarray(certificates["radius"] > 0)
 
 
-Value = int | float | str | bytes | None  # the types of SQLite
-SqlLine = Sequence[Any]  # of a table of SQLite, with a type for each column
-_KEYS = {"runs": 1, "certificates": 4, "records": 2}  # columns that identify a line
 _BLOCK = 1 << 14  # rows that are checked at a time
 MOST_SIGMAS = 10  # of a radius: CERTREG_OUTCOME_CAPPED
-
-
-def checksum(*values: Value) -> str:
-    """A digest of values."""
-    small = [hashlib.sha256(v).digest() if isinstance(v, bytes) else v for v in values]
-    return hashlib.sha256(repr(small).encode()).hexdigest()[:16]
-
-
-def with_checksum(table: str, key: str, *values: Value) -> tuple[Value, ...]:
-    """A line of a table, with its checksum. `key` is a digest of the run, or of its samples."""
-    return (*values, checksum(table, key, *values))
-
-
-def verified(table: str, key: str, line: SqlLine) -> SqlLine:
-    """The values of a line. Raises ValueError if its checksum is wrong."""
-    *values, found = line
-    if found != checksum(table, key, *values):
-        raise ValueError(f"the checksum of line {values[: _KEYS[table]]} of {table} is wrong")
-    return values
 
 
 def check_ranges(rows: Rows, done: np.ndarray) -> None:
     """Raises ValueError if the library never returns one of these certificates for the arguments of
     the rows. This does not depend on checksums."""
-    places = np.flatnonzero(done)
-    for first in range(0, len(places), _BLOCK):  # a copy of all certificates may be too large
-        _check_places(rows, places[first : first + _BLOCK])
-
-
-def _check_places(rows: Rows, places: np.ndarray) -> None:
-    """check_ranges of some rows."""
-    found, ids = rows.certificates[places], rows.numbers[places] + rows.sampling.noise_id
     sigmas = np.array(rows.sigmas)[:, None]
-    digests = digests_of(rows.questions, places)
     longest = MOST_SIGMAS * sigmas * (1 + 1e-9) if rows.at_radius is None else rows.at_radius
-    radius, failed = found["radius"], found["status"] != Status.OK
-    possible = (
-        (found["sigma"] == sigmas)
-        & (found["noise_id"] == ids[:, None, None].astype(np.uint64))
-        & (found["question_digest"] == digests)
-        & (found["samples"] <= rows.samples)
-        & ((radius >= 0) & (radius <= longest))
-        & ((radius == 0) | ~failed & (found["outcome"] != Outcome.ABSTAINED))
-    )
     kinds = {"status": Status, "outcome": Outcome, "stop": Stop, "reason": Reason}
-    for name, members in kinds.items():
-        possible &= (found[name] >= 0) & (found[name] <= max(members))
-    if not possible.all():
-        row = places[~possible.all(axis=(1, 2))][0]
-        raise ValueError(f"row {row} has values that no certificate has")
+    each = np.flatnonzero(done)
+    for first in range(0, len(each), _BLOCK):  # a copy of all certificates may be too large
+        places = each[first : first + _BLOCK]
+        found, ids = rows.certificates[places], rows.numbers[places] + rows.sampling.noise_id
+        radius, failed = found["radius"], found["status"] != Status.OK
+        possible = (
+            (found["sigma"] == sigmas)
+            & (found["noise_id"] == ids[:, None, None].astype(np.uint64))
+            & (found["question_digest"] == digests_of(rows.questions, places))
+            & (found["samples"] <= rows.samples)
+            & ((radius >= 0) & (radius <= longest))
+            & ((radius == 0) | ~failed & (found["outcome"] != Outcome.ABSTAINED))
+        )
+        for name, members in kinds.items():
+            possible &= (found[name] >= 0) & (found[name] <= max(members))
+        if not possible.all():
+            row = places[~possible.all(axis=(1, 2))][0]
+            raise ValueError(f"row {row} has values that no certificate has")
 
 
+# ---- remarks
 TOO_LITTLE = "float32 noise"  # in the error of an input that is too far from 0 for its noise
 UNITS = "; scale='std' puts sigma in units of each feature"
-Fields: TypeAlias = Callable[[str, int, int], list[np.ndarray]]  # Rows._fields
-
-
-def noise_remark(sampling: Sampling, names: Names, sets: bool = False) -> str:
-    """A text with the features that get noise, for an array only if some get none."""
-    exact = exact_features(sampling, names)
-    if not exact and names is None:
-        return ""
-    scales = _scales(sampling, names) or [(name, 1.0) for name in names or ()]
-    covered = noise_on([name for name, _ in scales], [scale for _, scale in scales])
-    return f"{covered}: {not_covered(sets)}" if exact else covered
 
 
 def not_covered(sets: bool) -> str:
@@ -217,113 +176,70 @@ def bytes_remark(values: np.ndarray, sigmas: Sequence[float]) -> str:
     )
 
 
-def exact_features(sampling: Sampling, names: Names) -> str:
-    """The names of the features without noise, which are counted if they have no names."""
-    return listed([name for name, scale in _scales(sampling, names) if not scale])
-
-
-def _scales(sampling: Sampling, names: Names) -> list[tuple[str, float]]:
-    """Names and scales of the features; empty if all scales are 1."""
-    if sampling.scale is None:
-        return []
-    scale = np.broadcast_to(sampling.scale, sampling.shape).ravel().tolist()
-    return list(zip(names or [f"feature {i}" for i in range(len(scale))], scale))
-
-
-def missing_remark(missing: np.ndarray, names: Names) -> str:
-    """A text about the missing cells of features with noise, by Rows.missing; empty if there is
-    none."""
-    features = named(np.asarray(missing.any(axis=0)), names)
-    if not features:
-        return ""
-    some = f"{missing.any(axis=1).sum()} of {len(missing)} rows, in {listed(features)}"
-    return (
-        f"cells are missing in {some}: their certificates are about inputs with the same cells "
-        "missing"
-    )
-
-
-def named(which: np.ndarray, names: Names) -> list[str]:
-    """The names of these features, which are counted if they have no names."""
-    return [names[j] if names else f"feature {j}" for j in np.flatnonzero(which).tolist()]
-
-
-def premise_remark(certificates: np.ndarray, claims: np.ndarray) -> str:
-    """What was tested of the premise, where least was tested; empty without a claim."""
-    if not claims.any():
-        return ""
-    audited = certificates["audited"][claims]
-    worst = (certificates[f"audit_{name}"][claims].max() for name in ("change", "band", "share"))
-    text, some = premise_text(int(audited.min()), *worst), np.count_nonzero(audited == 0)
-    return f"{text}, for {some} of {audited.size} certificates" if 0 < some < audited.size else text
-
-
-def output_remark(sampling: Sampling, questions: Sequence[Question]) -> str:
-    """A text with the outputs that no question is about; empty if there is none."""
-    left = set(range(sampling.outputs))
-    for question in questions:
+# Each of these functions returns an empty text, or no texts, if there is nothing to say.
+def _output_remark(rows: Rows) -> str:
+    """The outputs that no question is about."""
+    outputs = rows.sampling.outputs
+    left = set(range(outputs))
+    for question in rows.questions:
         first = max(0, question.output)  # ALL_OUTPUTS begins at 0
-        left -= set(range(first, first + question.outputs_of(sampling.outputs)))
+        left -= set(range(first, first + question.outputs_of(outputs)))
     if not left:
         return ""
     names = f"output{'s' if len(left) > 1 else ''} {listed(sorted(left))}"
-    return f"no question is about {names} of {sampling.outputs}: nothing is certified there"
+    return f"no question is about {names} of {outputs}: nothing is certified there"
 
 
-def failure_remark(
-    errors: Mapping[tuple[int, int], str],
-    numbers: np.ndarray,
-    statuses: np.ndarray,
-    scale: ArrayLike | None,
-) -> str:
-    """A text with the number of failed rows and the first reason; empty if no row failed."""
-    failed = int((statuses != Status.OK).any(axis=(1, 2)).sum())
-    if not failed:
+def _premise_remark(rows: Rows) -> str:
+    """What was tested of the premise, where least was tested."""
+    claims = claims_of(rows.certificates, rows.at_radius is not None) & rows.done[:, None, None]
+    if not claims.any():
         return ""
-    (row, _), why = min(errors.items(), default=((-1, 0), "the library gave no reason"))
-    place = f", the first in row {numbers[row]}" if row >= 0 else ""
-    own_units = scale is None or bool(np.isin(scale, (0, 1)).all())
-    remedy = UNITS if own_units and TOO_LITTLE in why else ""
-    return f"{failed} of {len(statuses)} rows failed{place}: {why}{remedy}"
+    audited, *measured = (
+        rows.certificates[name][claims]
+        for name in ("audited", "audit_change", "audit_band", "audit_share")
+    )
+    text = premise_text(int(audited.min()), *(each.max() for each in measured))
+    some = np.count_nonzero(audited == 0)
+    return f"{text}, for {some} of {audited.size} certificates" if 0 < some < audited.size else text
 
 
-def abstention_remarks(
-    sampling: Sampling, questions: Sequence[Question], fields: Fields
-) -> list[str]:
-    """A text for each sigma and question at which rows abstained: their number for each reason, and
-    the library's sentence on the most frequent one."""
-    texts = []
-    for k, sigma in enumerate(sampling.sigmas):
-        for q, question in enumerate(questions):
-            rows = _abstained(*fields("status outcome", k, q))
-            if not rows.any():
-                continue
-            level = f" and sigma {sigma:g}" if len(sampling.sigmas) > 1 else ""
-            place = f"at tolerance {tolerance_text(question)}{level}"
-            each = (fields(name, k, q)[0][rows] for name in ("reason", "samples_needed"))
-            why = _reasons(*each)
-            if not fields("radius", k, q)[0].any():
-                why += _small(sampling, question, lambda name: fields(name, k, q)[0])
-            texts.append(f"{rows.sum()} of {len(rows)} rows abstained {place}: {why}")
-    return texts
-
-
-def _abstained(statuses: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
-    """Failed rows have this outcome too."""
-    found: np.ndarray = (statuses == Status.OK) & (outcomes == Outcome.ABSTAINED)
-    return found
-
-
-def _reasons(reasons: np.ndarray, needed: np.ndarray) -> str:
-    """The number of rows with each reason, the sentence on the first, and what would do."""
-    each = sorted(zip(*np.unique(reasons, return_counts=True)), key=lambda pair: -pair[1])
-    text = ", ".join(f"{count} {_name_of(reason)}" for reason, count in each)
-    if each[0][0]:
-        text += f"; {reason_text(each[0][0])}"
-    some = needed[needed > 0]
-    if len(some):
-        text += f"; for {len(some)} of them {some.max()} samples would do if the shares stay"
+def _noise_remark(rows: Rows) -> str:
+    """The features that get noise, for an array only if some get none."""
+    noisy = rows._noisy()
+    if noisy.all() and rows.columns is None:
+        return ""
+    text = noise_on(rows._named(np.ones_like(noisy)), noisy)
+    if not noisy.all():
+        text += f": {not_covered(bool(rows.alternatives))}"
+    if rows.inputs and rows.inputs.guessed:
+        text += f" (guessed from {rows.inputs.rows} rows)"
     return text
+
+
+def _missing_remark(rows: Rows) -> str:
+    """The missing cells of features with noise."""
+    missing = np.empty((0, 0), bool) if rows.missing is None else rows.missing[rows.done]
+    if not missing.any():
+        return ""
+    features = listed(rows._named(np.asarray(missing.any(axis=0))))
+    return (
+        f"cells are missing in {missing.any(axis=1).sum()} of {len(missing)} rows, in {features}: "
+        "their certificates are about inputs with the same cells missing"
+    )
+
+
+def _failure_remark(rows: Rows) -> str:
+    """The number of failed rows and the first reason."""
+    failed = (rows.certificates["status"][rows.done] != Status.OK).any(axis=(1, 2))
+    if not failed.any():
+        return ""
+    unknown = (-1, 0), "the library gave no reason"
+    (row, _), why = min(rows.errors.items(), default=unknown)
+    place = f", the first in row {rows.numbers[row]}" if row >= 0 else ""
+    own_units = bool(np.isin(rows.scale, (0, 1)).all())
+    remedy = UNITS if own_units and TOO_LITTLE in why else ""
+    return f"{failed.sum()} of {len(failed)} rows failed{place}: {why}{remedy}"
 
 
 def _name_of(reason: int) -> str:
@@ -331,13 +247,14 @@ def _name_of(reason: int) -> str:
     return name.lower().replace("_", " ") if reason else "without a reason"
 
 
-def _small(
-    sampling: Sampling, question: Question, field: Callable[[str], np.ndarray]
-) -> str:
+def _small(rows: Rows, k: int, q: int) -> str:
     """The end of a remark if the tolerance is below 1 % of the median size of the predictions."""
-    size, typical = (_median_size(field(name)) for name in ("prediction", "tolerance"))
-    is_small = typical < 0.01 * size  # False for NaN
-    if question.relative_tolerance or not is_small or not _takes_parts(sampling, question):
+    predictions, tolerances = rows._fields("prediction tolerance", k, q)
+    known = ~np.isnan(predictions)
+    if rows.questions[q].relative_tolerance or not known.any():
+        return ""
+    size = float(np.median(np.abs(predictions[known])))
+    if np.median(tolerances[known]) >= 0.01 * size or not _takes_parts(rows, q):
         return ""
     return (
         f"; this one is below 1 % of the median |prediction|, {size:.4g}: a tolerance like '10%' "
@@ -345,12 +262,13 @@ def _small(
     )
 
 
-def _takes_parts(sampling: Sampling, question: Question) -> bool:
+def _takes_parts(rows: Rows, q: int) -> bool:
     """Returns True if the library takes a part of the prediction as the tolerance of a question."""
-    asked = dataclasses.replace(question._of_rows(0), tolerance=0.0, relative_tolerance=0.1)
-    plan = dataclasses.replace(sampling, seed=1)  # rows of a file may have none
+    asked = rows.questions[q]._of_rows(0)
+    asked = dataclasses.replace(asked, tolerance=0.0, relative_tolerance=0.1)
+    plan = dataclasses.replace(rows.sampling, seed=1)  # rows of a file may have none
     with plan.estimator(None) as e:
-        e.begin(np.zeros(e.shape), sampling.sigmas[0], 0)
+        e.begin(np.zeros(e.shape), rows.sigmas[0], 0)
         try:
             e.certify(0, asked)
         except CertregError as error:
@@ -358,118 +276,96 @@ def _takes_parts(sampling: Sampling, question: Question) -> bool:
     return True
 
 
-def _median_size(values: np.ndarray) -> float:
-    """The median absolute value, without NaN; 0 if there is none."""
-    known = values[~np.isnan(values)]
-    np.abs(known, out=known)
-    return float(np.median(known, overwrite_input=True)) if len(known) else 0.0
-
-
-def unbounded_remarks(
-    sampling: Sampling, questions: Sequence[Question], radius: float, fields: Fields
-) -> list[str]:
-    """A text for each sigma and question without finite output bounds, if the radius is above the
+def _unbounded_remarks(rows: Rows) -> Iterator[str]:
+    """For each sigma and question without finite output bounds, if the radius is above the
     ceiling."""
-    texts = []
-    for k, sigma in enumerate(sampling.sigmas):
-        for q, question in enumerate(questions):
-            lo, hi, status = fields("output_lo output_hi status", k, q)
-            if np.isfinite(hi - lo).any() or not (status == Status.OK).any():
-                continue
-            ceiling = ceiling_of(sampling, question, k, of_bounds=True)
-            if ceiling <= radius and ceiling < MOST_SIGMAS * sigma:
-                texts.append(
-                    f"no output is bounded at radius {radius:.5g}, above the ceiling {ceiling:.5g} "
-                    f"of sigma {sigma:g} and {sampling.samples} samples: give a smaller radius, a "
-                    "larger sigma or more samples"
-                )
-    return texts
-
-
-def ceiling_remarks(
-    sampling: Sampling, questions: Sequence[Question], radii: np.ndarray
-) -> list[str]:
-    """A text for each question if half of the rows have the longest radius that the largest sigma
-    allows. `radii` has the shape (rows, sigmas, questions)."""
-    largest, texts = int(np.argmax(sampling.sigmas)), []
-    for q, question in enumerate(questions):
-        ceiling = ceiling_of(sampling, question, largest)
-        there = int(np.sum(radii[:, largest, q] >= ceiling * (1 - 1e-9)))
-        if 0 < len(radii) <= 2 * there:
-            which = f" (tolerance {tolerance_text(question)})" if len(questions) > 1 else ""
-            texts.append(
-                f"{there} of {len(radii)} radii are at the ceiling {ceiling:.5g} of sigma "
-                f"{sampling.sigmas[largest]:g} and {sampling.samples} samples{which}: a larger "
-                "sigma may give longer radii"
+    radius, samples = cast(float, rows.at_radius), rows.samples
+    for k, q in rows._answers():
+        lo, hi, status = rows._fields("output_lo output_hi status", k, q)
+        if np.isfinite(hi - lo).any() or not (status == Status.OK).any():
+            continue
+        sigma, ceiling = rows.sigmas[k], _ceiling(rows, k, q)
+        if ceiling <= radius and ceiling < MOST_SIGMAS * sigma:
+            yield (
+                f"no output is bounded at radius {radius:.5g}, above the ceiling {ceiling:.5g} of "
+                f"sigma {sigma:g} and {samples} samples: give a smaller radius, a larger sigma or "
+                "more samples"
             )
-    return texts
 
 
-def ceiling_of(
-    sampling: Sampling, question: Question, level: int, of_bounds: bool = False
-) -> float:
-    """The longest radius at this index of sigma, or the longest one with output bounds. For a
-    median it is the radius of a constant model: no outputs satisfy more of its conditions.
-    Otherwise it is the limit of the search."""
-    sigma = sampling.sigmas[level]
+def _ceiling_remarks(rows: Rows) -> Iterator[str]:
+    """For each question, if half of the rows have the longest radius that the largest sigma
+    allows."""
+    largest = int(np.argmax(rows.sigmas))
+    for q, question in enumerate(rows.questions):
+        radii, ceiling = rows._fields("radius", largest, q)[0], _ceiling(rows, largest, q)
+        there = int(np.sum(radii >= ceiling * (1 - 1e-9)))
+        if 0 < len(radii) <= 2 * there:
+            several = len(rows.questions) > 1
+            which = f" (tolerance {tolerance_text(question)})" if several else ""
+            yield (
+                f"{there} of {len(radii)} radii are at the ceiling {ceiling:.5g} of sigma "
+                f"{rows.sigmas[largest]:g} and {rows.samples} samples{which}: a larger sigma may "
+                "give longer radii"
+            )
+
+
+def _ceiling(rows: Rows, k: int, q: int) -> float:
+    """The longest radius, or the longest one with output bounds. For a median it is the radius of a
+    constant model: no outputs satisfy more of its conditions. Otherwise it is the limit of the
+    search."""
+    plan, sigma, asked = rows.sampling, rows.sigmas[k], rows.questions[q]
     limit = MOST_SIGMAS * sigma
-    chosen = question.prediction is not None or question.target is not None
-    if chosen or question.is_vector or question.statistic != Statistic.MEDIAN:
+    chosen = asked.prediction is not None or asked.target is not None
+    if chosen or asked.is_vector or asked.statistic != Statistic.MEDIAN:
         return limit
-    low, high = (_of_output(end, sampling, question.output) for end in (sampling.lo, sampling.hi))
-    question = question._of_rows(0)  # all tolerances have the same ceiling
-    kind = None if sampling.kind is None else sampling.kind[[question.output]]
+    low, high = (
+        None if ends is None else float(np.broadcast_to(ends, plan.outputs)[asked.output])
+        for ends in (plan.lo, plan.hi)
+    )
+    kind = None if plan.kind is None else plan.kind[[asked.output]]
     one: dict[str, Any] = {"shape": (1,), "outputs": 1, "kind": kind, "lo": low, "hi": high}
-    plan = dataclasses.replace(sampling, seed=1, batch=0, scale=None, **one)
-    asked = dataclasses.replace(question, output=0)
+    plan = dataclasses.replace(plan, seed=1, batch=0, scale=None, **one)
+    (asked,) = divided([asked._of_rows(0)], len(plan.sigmas))  # one ceiling for all tolerances
+    asked = dataclasses.replace(asked, output=0)
     value = max(1 if high is None else min(1, high), -math.inf if low is None else low)
     columns = 2 if kind is not None and kind[0] == Output.ANGLE_PAIR else 1
-    structs = structs_of(divided([asked], len(plan.sigmas)))
-    found = empty_certificates(1, 1)
     try:
         with plan.estimator(lambda x: np.full((len(x), columns), value)) as e:
-            e.begin(np.zeros(1), sigma, 0)
-            first = S.Certificate.from_buffer(found.data)
-            if of_bounds:
-                return _longest_bounded(e, plan.samples, structs, first, limit)
-            e._certify_into(plan.samples, structs, None, first)
+            e.begin([0.0], sigma, 0)
+            if rows.at_radius is None:
+                return cast(Certificate, e.certify(plan.samples, asked)).radius or limit
+            below, above = 0.0, limit
+            for _ in range(30):
+                middle = (below + above) / 2
+                c = cast(Certificate, e.output_bounds(plan.samples, middle, asked))
+                bounded = math.isfinite(c.output_hi - c.output_lo)
+                below, above = (middle, above) if bounded else (below, middle)
+            return above
     except Exception:  # such as too little memory: print must not fail
         return limit
-    radius = float(found["radius"][0, 0])
-    return radius if radius > 0 else limit
 
 
-def _longest_bounded(
-    e: Estimator, samples: int, asked: "C.Array[S.Question]", first: S.Certificate, limit: float
-) -> float:
-    """The longest radius up to the limit with finite output bounds, by bisection."""
-    below, above = 0.0, limit
-    for _ in range(30):
-        middle = (below + above) / 2
-        e._certify_into(samples, asked, middle, first)
-        bounded = math.isfinite(first.output_hi - first.output_lo)
-        below, above = (middle, above) if bounded else (below, middle)
-    return above
-
-
-def _of_output(ends: ArrayLike | None, sampling: Sampling, output: int) -> float | None:
-    """The limit of an output; None without limits."""
-    return None if ends is None else float(np.broadcast_to(ends, sampling.outputs)[output])
-
-
+# ---- files
 _VERSION = 2  # 1 had no certreg
 _ARRAYS = ("scale", "kind", "lo", "hi")  # fields of Sampling, None or numbers
+_FACTS = ("at_radius", "domain", "model_id", "resume", "columns", "certreg")  # of Rows, as they are
+_LATER = ("made", "doubt")  # facts that older files lack
 
 
-def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
+def save_rows(rows: Rows, path: Path, keep_seed: bool) -> None:
     """Writes the file. Raises ValueError for what it cannot keep."""
     if rows.records:
         raise ValueError("a file of rows keeps no records: save rows[:], which has none")
     sampling = rows.sampling if keep_seed else dataclasses.replace(rows.sampling, seed=0)
-    plan = {name: value for name, value in vars(sampling).items() if name not in _ARRAYS}
-    optional = {name: getattr(sampling, name) for name in _ARRAYS} | {"missing": rows.missing}
+    plan = dict(vars(sampling))
+    optional = {name: plan.pop(name) for name in _ARRAYS} | {"missing": rows.missing}
     arrays = {name: np.asarray(value) for name, value in optional.items() if value is not None}
+    described = None
+    with contextlib.suppress(ValueError):  # a file cannot keep every description
+        described = rows.inputs and rows.inputs._facts()
     facts = {
+        **{name: getattr(rows, name) for name in _FACTS + _LATER},
         "arrays": list(arrays),
         "sampling": plan,
         "questions": [dataclasses.asdict(question) for question in rows.questions],
@@ -477,15 +373,7 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         "alternatives": [
             [row, k, *vars(found).values()] for (row, k), found in rows.alternatives.items()
         ],
-        "at_radius": rows.at_radius,
-        "domain": int(rows.domain),
-        "model_id": rows.model_id,
-        "resume": None if rows.resume is None else os.fsdecode(rows.resume),
-        "columns": None if rows.columns is None else list(rows.columns),
-        "made": rows.made,
-        "doubt": rows.doubt,
-        "inputs": _facts_of_inputs(rows.inputs),
-        "certreg": rows.certreg,
+        "inputs": described,
         **_facts_of_index(rows.index),
     }
     archive = archive_of(
@@ -507,39 +395,26 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
         facts = json.loads(str(kept["facts"]))
         if not set(facts.get("arrays", ())) <= set(kept):
             raise ValueError("it has lost an array")
-        index = _index_of(facts)
         made = kind(
-            _with_all_fields(kept["certificates"]),
-            kept["done"],
-            {(row, k): str(text) for row, k, text in facts["errors"]},
-            _sampling_of(facts["sampling"], kept),
-            tuple(map(_question_of, facts["questions"])),
-            facts["at_radius"],
-            Domain(facts["domain"]),
-            facts["model_id"],
-            facts["resume"],
-            index=index,
+            certificates=_with_all_fields(kept["certificates"]),
+            done=kept["done"],
             numbers=kept["numbers"],
-            columns=facts["columns"],
+            missing=kept.get("missing"),
+            errors={(row, k): str(text) for row, k, text in facts["errors"]},
+            sampling=_sampling_of(facts["sampling"], kept),
+            questions=tuple(map(_question_of, facts["questions"])),
+            index=_index_of(facts),
             alternatives={
                 (row, k): Found.of_lists(*parts)
                 for row, k, *parts in facts.get("alternatives", [])
             },
-            missing=kept.get("missing"),
-            made=str(facts.get("made", "")),
-            doubt=str(facts.get("doubt", "")),
             inputs=Described._of_facts(facts["inputs"]) if facts.get("inputs") else None,
-            certreg=str(facts["certreg"]),
+            **{name: facts[name] for name in _FACTS},
+            **{name: facts[name] for name in _LATER if name in facts},
         )
+        made.domain = Domain(made.domain)
         _check(made)
     return made
-
-
-def _facts_of_inputs(inputs: Described | None) -> dict[str, Any] | None:
-    """None also for a description that a file cannot keep."""
-    with contextlib.suppress(ValueError):
-        return None if inputs is None else inputs._facts()
-    return None
 
 
 def _with_all_fields(found: np.ndarray) -> np.ndarray:
@@ -993,7 +868,7 @@ class Rows(HtmlTable):
             noise, "exact" has their names. If cells are missing, "missing" has their names."""
         left_out = ("sigma", "question_digest", "input_digest")
         names = [name for name in FIELDS if name not in left_out]
-        exact = exact_features(self.sampling, self.columns)
+        exact = listed(self._named(~self._noisy()))
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
             number = int(self.numbers[row])
@@ -1008,7 +883,7 @@ class Rows(HtmlTable):
                         line["alternatives"] = found.count if found else 0
                         line["limiting_alternative"] = found.limiting[q] if found else ""
                     if self.missing is not None:
-                        line["missing"] = ", ".join(named(self.missing[row], self.columns))
+                        line["missing"] = ", ".join(self._named(self.missing[row]))
                     line.update({name: line.pop(name) for name in ADDED})
                     if self.alternatives:
                         line["limiting_estimate"] = found.estimate(q) if found else math.nan
@@ -1094,7 +969,7 @@ class Rows(HtmlTable):
             failed. For output bounds the numbers of rows with two finite bounds and of failed rows,
             and the median width between finite bounds; infinite if no row has them."""
         one = self._summary_of_radii if self.at_radius is None else self._summary_of_bounds
-        return [one(k, q) for k in range(len(self.sigmas)) for q in range(len(self.questions))]
+        return [one(*at) for at in self._answers()]
 
     def _summary_of_bounds(self, k: int, q: int) -> Line:
         lo, hi, status = self._fields("output_lo output_hi status", k, q)
@@ -1129,6 +1004,19 @@ class Rows(HtmlTable):
             "failed": int(np.sum(failed)),
         }
 
+    def _answers(self) -> Iterator[tuple[int, ...]]:
+        """The indices of each sigma and question."""
+        return np.ndindex(self.certificates.shape[1:])
+
+    def _noisy(self) -> np.ndarray:
+        """True for features that get noise, (features,)."""
+        return np.asarray(np.broadcast_to(self.scale, self.sampling.shape) != 0).ravel()
+
+    def _named(self, which: np.ndarray) -> list[str]:
+        """The names of these features, which are counted if they have no names."""
+        names = self.columns
+        return [names[j] if names else f"feature {j}" for j in np.flatnonzero(which).tolist()]
+
     def _fields(self, names: str, k: int, q: int) -> list[np.ndarray]:
         """Fields of the finished rows. Whole certificates would be copied."""
         return [self.certificates[name][self.done, k, q] for name in names.split()]
@@ -1145,32 +1033,36 @@ class Rows(HtmlTable):
             allows; for each sigma and question the reasons of rows that abstained, or a text if no
             output is bounded because sigma and samples allow no such radius; and a text about
             failed rows, with the first reason. Features without names are counted from 0."""
-        statuses = self.certificates["status"][self.done]
-        failed = failure_remark(self.errors, self.numbers, statuses, self.sampling.scale)
-        others = output_remark(self.sampling, self.questions)
-        texts = [others, *self._remarks(), *self._abstentions(), failed]
-        return [text for text in texts if text]
+        first, last = _output_remark(self), _failure_remark(self)
+        return [text for text in [first, *self._remarks(), *self._abstentions(), last] if text]
 
     def _remarks(self) -> list[str]:
-        """The remarks without failures."""
-        noise = noise_remark(self.sampling, self.columns, bool(self.alternatives))
-        if noise and self.inputs and self.inputs.guessed:
-            noise += f" (guessed from {self.inputs.rows} rows)"
-        cells = self.missing
-        lacks = "" if cells is None else missing_remark(cells[self.done], self.columns)
-        claims = claims_of(self.certificates, self.at_radius is not None)
-        premise = premise_remark(self.certificates, claims & self.done[:, None, None])
-        found = [text for text in (self.doubt, premise, noise, lacks) if text]
-        plan = self.sampling, self.questions
-        if self.at_radius is not None:
-            return found + unbounded_remarks(*plan, self.at_radius, self._fields)
-        return found + ceiling_remarks(*plan, self.certificates["radius"][self.done])
+        """The remarks that are neither on outputs without a question nor on failures."""
+        texts = [self.doubt, _premise_remark(self), _noise_remark(self), _missing_remark(self)]
+        more = _ceiling_remarks if self.at_radius is None else _unbounded_remarks
+        return [text for text in [*texts, *more(self)] if text]
 
-    def _abstentions(self) -> list[str]:
-        """The remarks on rows that abstained, for radii."""
-        if self.at_radius is not None:
-            return []
-        return abstention_remarks(self.sampling, self.questions, self._fields)
+    def _abstentions(self) -> Iterator[str]:
+        """For each sigma and question at which rows abstained, for radii: their number for each
+        reason, the library's sentence on the most frequent one, and what would do."""
+        names = "status outcome radius reason samples_needed"
+        for k, q in self._answers() if self.at_radius is None else ():
+            status, outcome, radii, reasons, needed = self._fields(names, k, q)
+            abstained = (status == Status.OK) & (outcome == Outcome.ABSTAINED)  # failed rows too
+            if not abstained.any():
+                continue
+            counts = collections.Counter(sorted(reasons[abstained].tolist())).most_common()
+            why = ", ".join(f"{count} {_name_of(reason)}" for reason, count in counts)
+            if counts[0][0]:
+                why += f"; {reason_text(counts[0][0])}"
+            some = needed[abstained & (needed > 0)]
+            if len(some):
+                why += f"; for {len(some)} of them {some.max()} samples would do if the shares stay"
+            if not radii.any():
+                why += _small(self, k, q)
+            level = f" and sigma {self.sigmas[k]:g}" if len(self.sigmas) > 1 else ""
+            place = f"at tolerance {tolerance_text(self.questions[q])}{level}"
+            yield f"{abstained.sum()} of {len(abstained)} rows abstained {place}: {why}"
 
     def __str__(self) -> str:
         return printable("\n".join([aligned(self.summary()), *self.remarks()]))

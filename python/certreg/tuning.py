@@ -142,7 +142,7 @@ def sensitivities(rows: Rows, groups: np.ndarray) -> np.ndarray:
     groups  (features, groups) of float32: 1 if a feature belongs to a group"""
     of, total = rows.sampling, float(rows["radius"].sum())
     change = np.zeros(groups.shape[1])
-    with of.with_unit_noise().estimator(None) as e:
+    with dataclasses.replace(of, scale=None).estimator(None) as e:
         for record in sorted(rows.records, key=lambda record: record.row):
             certificate = rows.certificates[record.row, 0, 0]
             if certificate["radius"] > 0:
