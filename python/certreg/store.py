@@ -27,6 +27,7 @@ The checksums find damage. They do not protect against intent, since everybody c
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import datetime
@@ -39,7 +40,7 @@ import pathlib
 import sqlite3
 import tempfile
 import warnings
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence, cast
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,29 +56,50 @@ from .questions import digests_of
 from .table import CERTIFICATE, FIELDS, Record, ResumeError, Rows, check_ranges
 from .workers import Chunk, Job
 
-
 Value = int | float | str | bytes | None  # the types of SQLite
-SqlLine = Sequence[Any]  # of a table of SQLite, with a type for each column
+REMEDY = ": give another path"
 _KEYS = {"runs": 1, "certificates": 4, "records": 2}  # columns that identify a line
 
 
 def checksum(*values: Value) -> str:
-    """A digest of values."""
+    """A digest of values: of a run, or of a line after its table and a digest of what it belongs
+    to."""
     small = [hashlib.sha256(v).digest() if isinstance(v, bytes) else v for v in values]
     return hashlib.sha256(repr(small).encode()).hexdigest()[:16]
 
 
-def with_checksum(table: str, key: str, *values: Value) -> tuple[Value, ...]:
-    """A line of a table, with its checksum. `key` is a digest of the run, or of its samples."""
-    return (*values, checksum(table, key, *values))
+def verified(
+    db: sqlite3.Connection, table: str, key: str | Mapping[int, str], where: str = "", *values: Value
+) -> Iterator[list[Any]]:
+    """Lines of a table without their checksums, by the digest of what they belong to, or of each run.
+    Raises ValueError if one is wrong. (No local variable holds the cursor: the traceback would keep
+    the file locked.)"""
+    for *line, found in db.execute(f"SELECT * FROM {table} {where}", values):
+        if found != checksum(table, key if isinstance(key, str) else key[line[0]], *line):
+            raise ValueError(f"the checksum of line {line[: _KEYS[table]]} of {table} is wrong")
+        yield line
 
 
-def verified(table: str, key: str, line: SqlLine) -> SqlLine:
-    """The values of a line. Raises ValueError if its checksum is wrong."""
-    *values, found = line
-    if found != checksum(table, key, *values):
-        raise ValueError(f"the checksum of line {values[: _KEYS[table]]} of {table} is wrong")
-    return values
+@contextlib.contextmanager
+def sentences(path: str) -> Iterator[None]:
+    """Raises ResumeError, with a remedy, for damage of a file: if SQLite or the system refuses it,
+    or if values are invalid."""
+    invalid = ArithmeticError, AttributeError, LookupError, TypeError, ValueError
+    try:
+        yield
+    except ResumeError:
+        raise
+    except (OSError, sqlite3.Error, *invalid) as error:
+        words = ("unable to open", "readonly", "disk", "locked", "full")
+        refused = isinstance(error, sqlite3.OperationalError)
+        unwritable = refused and any(word in str(error) for word in words)
+        unwritable = unwritable or isinstance(error, OSError)
+        what = "cannot be written" if unwritable else "is damaged or no resume file"
+        if "locking protocol" in str(error):
+            what = "is on a file system without locks"
+        text = f"{path} {what} ({reason(error)})"
+        known = "free space" in text or "give another path" in text
+        raise ResumeError(text if known else text + REMEDY) from error
 
 
 def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:
@@ -108,30 +130,13 @@ def _values(numbers: ArrayLike) -> object:
     return values.tolist() if values.size <= 16 else hashlib.sha256(values.tobytes()).hexdigest()
 
 
-def default_scale(plan: Mapping[str, Any], shape: Shape) -> tuple[np.ndarray | None] | None:
-    """The scale of a plan for inputs of this shape, in a tuple, if it is 1 for all features with
-    noise, as by default; else None."""
-    if list(plan.get("shape", ())) != list(shape):
-        return None
-    scale, kept = np.ones(math.prod(shape)), plan["scale"]
-    if kept is None:
-        return (None,)
-    if isinstance(kept, list) and len(kept) == scale.size:
-        scale = np.where(np.asarray(kept) == 0, 0.0, 1.0)
-    else:
-        scale[plan.get("exact", [])] = 0
-    return (scale.reshape(shape),) if _values(scale) == kept else None
-
-
 def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     """The names of the arguments that differ between two plans."""
-    same = ("exact",)  # follows from the scale
-    changed = [name for name in now if name not in same and now[name] != before.get(name)]
-    # These may change with others:
-    follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}
-    changed = [name for name in changed if not set(follows.get(name, "").split()) & set(changed)]
+    changed = [name for name in now if now[name] != before.get(name)]
+    follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # change with these
     arguments = {"sigmas": "sigma", "levels": "domain"}
-    return [arguments.get(name, name) for name in changed]
+    own = [name for name in changed if name != "exact" and follows.get(name) not in changed]
+    return [arguments.get(name, name) for name in own]
 
 
 _DIGESTS = [FIELDS.index(name) for name in ("question_digest", "input_digest")]  # texts in SQLite
@@ -168,6 +173,25 @@ class StoredRun(NamedTuple):
         """The number of rows of its X."""
         return int(json.loads(self.plan)["rows"])
 
+    def arguments(self, model_id: str = "") -> dict[str, Any]:
+        """What has to be the same in all runs, with this model_id if it has none."""
+        arguments: dict[str, Any] = {**json.loads(self.plan), "library": self.library}
+        return arguments | {"seed": self.seed, "model_id": self.model_id or model_id}
+
+    @property
+    def key(self) -> str:
+        """A digest of the first run of a file, in the checksums of its records."""
+        return checksum(self.library, self.seed, self.plan)
+
+    def key_of_answers(self, first: "StoredRun") -> str:
+        """A digest in the checksums of the certificates of this run."""
+        return checksum(first.key, self.questions)
+
+
+def runs_in(db: sqlite3.Connection) -> list[StoredRun]:
+    """The runs of a file in their order."""
+    return [StoredRun(*line) for line in verified(db, "runs", "", "ORDER BY run")]
+
 
 def longest(runs: Sequence[StoredRun]) -> StoredRun:
     """The run with all rows of a file."""
@@ -198,7 +222,6 @@ _REASONS = {  # why other arguments need another file
     "call, or plan a file for each by Question(bonferroni)",
     "scale": "a scale that is computed from X changes with its rows: give rows.scale",
 }
-_BY_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class ResumeFile:
@@ -208,26 +231,13 @@ class ResumeFile:
     def __init__(self, path: Path) -> None:
         self.path = _path_of(path)
         self.run, self.record_key, self.certificate_key = 0, "", ""  # set by begin
-        with self._sentences():
+        with sentences(self.path), contextlib.ExitStack() as stack:
             check_locks(self.path)
-            if is_foreign(self.path):
-                raise ResumeError(f"{foreign(self.path)}: give another path")
-            self.db = database(self.path, timeout=60)
-            try:
-                self._prepare()
-            except BaseException:
-                self.close()
-                raise
-
-    @contextlib.contextmanager
-    def _sentences(self) -> Iterator[None]:
-        """Raises ResumeError for damage, if SQLite refuses the file or if values are invalid."""
-        try:
-            yield
-        except ResumeError:
-            raise
-        except (OSError, sqlite3.Error, *_BY_VALUES) as error:
-            raise ResumeError(sentence(self.path, error)) from error
+            check_owner(self.path)
+            self.db = database(self.path)
+            stack.callback(self.close)
+            self._prepare()
+            stack.pop_all()  # it stays open
 
     def _prepare(self) -> None:
         with self._transaction():
@@ -240,7 +250,7 @@ class ResumeFile:
     def _transaction(self) -> Iterator[None]:
         """A context with writes that are complete or do not happen, also if the process is killed.
         Other processes wait."""
-        with self._sentences():
+        with sentences(self.path):
             try:
                 self.db.execute("BEGIN IMMEDIATE")
                 yield
@@ -268,69 +278,62 @@ class ResumeFile:
         with self._transaction():
             run, runs = run_of(len(rows)), self._runs()
             first = runs[0] if runs else run
-            self.record_key = checksum(first.library, first.seed, first.plan)
+            self.record_key = first.key
             self._compare(runs or [run], run, run_of)
             for known in runs if adds else ():
                 if run.model_id and not known.model_id:
-                    self._write(known._replace(model_id=run.model_id))
+                    self._insert("runs", "", [known._replace(model_id=run.model_id)])
             same = [known for known in runs if known.rows <= len(rows)]
             same = [known for known in same if known.questions == run_of(known.rows).questions]
             if not same or longest(runs).rows < len(rows):
-                run = self._added(run, runs, more_rows=bool(same))
+                if runs and not same and not self._has_all_records():
+                    raise ResumeError(
+                        f"{self.path} was made with other questions and without keep_records, so "
+                        "it cannot answer these: give another resume file"
+                    )
+                run = run._replace(run=runs[-1].run + 1 if runs else 1)
                 if adds:
-                    self._write(run)
+                    self._insert("runs", "", [run])
             run = same[0] if same else run
-            self.run, self.certificate_key = run.run, checksum(self.record_key, run.questions)
+            self.run, self.certificate_key = run.run, run.key_of_answers(first)
             self._read(rows, longest(runs or [run]).rows)
 
     def _runs(self) -> list[StoredRun]:
-        lines = self.db.execute("SELECT * FROM runs ORDER BY run")
-        runs = [StoredRun(*verified("runs", "", line)) for line in lines]
-        if not runs and (self._has_any("certificates") or self._has_any("records")):
+        runs = runs_in(self.db)
+        held = "SELECT row FROM certificates UNION ALL SELECT row FROM records LIMIT 1"
+        if not runs and self.db.execute(held).fetchone():
             raise ValueError("there are rows, but no run")
         return runs
 
-    def _has_any(self, table: str) -> bool:
-        return self.db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
-
-    def _write(self, run: StoredRun) -> None:
-        line = with_checksum("runs", "", *run)
-        places = ", ".join("?" * len(line))
-        self.db.execute(f"REPLACE INTO runs VALUES ({places})", line)
+    def _insert(self, table: str, key: str, lines: Iterable[Sequence[Value]]) -> None:
+        """Writes lines with their checksums. Those of rows that are there stay."""
+        signed = [(*line, checksum(table, key, *line)) for line in lines]
+        verb = "REPLACE" if table == "runs" else "INSERT OR IGNORE"
+        for line in signed[:1]:
+            places = ", ".join("?" * len(line))
+            self.db.executemany(f"{verb} INTO {table} VALUES ({places})", signed)
 
     def _compare(
         self, runs: Sequence[StoredRun], new: StoredRun, run_of: Callable[[int], StoredRun]
     ) -> None:
         run = next((known for known in runs if known.rows == new.rows), longest(runs))
         same_rows = run_of(run.rows) if run.rows < new.rows else new
-        differs = differing(json.loads(run.plan), json.loads(same_rows.plan))
-        if run.library != new.library:
-            differs.append(f"library {run.library}")
-        if run.seed != new.seed:
-            differs.append("seed")
-        if new.model_id and run.model_id and new.model_id != run.model_id:
-            differs.append(f"model_id={run.model_id!r}")
+        differs = differing(run.arguments(new.model_id), same_rows.arguments(run.model_id))
+        shown = {"library": f"library {run.library}", "model_id": f"model_id={run.model_id!r}"}
         if differs:
+            names = ", ".join(shown.get(name, name) for name in differs)
             why = "".join(f"; {_REASONS[name]}" for name in differs if name in _REASONS)
             raise ResumeError(
-                f"{self.path} was made with different arguments ({', '.join(differs)}): give "
-                f"another resume file{why}"
+                f"{self.path} was made with different arguments ({names}): give another resume "
+                f"file{why}"
             )
-
-    def _added(self, run: StoredRun, runs: Sequence[StoredRun], more_rows: bool) -> StoredRun:
-        """The line to add for this run, which has other questions or only more rows."""
-        if runs and not more_rows and not self._has_all_records():
-            raise ResumeError(
-                f"{self.path} was made with other questions and without keep_records, so it "
-                "cannot answer these: give another resume file"
-            )
-        return run._replace(run=runs[-1].run + 1 if runs else 1)
 
     def _has_all_records(self) -> bool:
         """Returns True if there is a record behind every certificate. A row without a record would
         be sampled again for other questions, without its earlier evaluation. All records are
         verified here, before anything is written."""
-        records = {(record.row, record.sigma_index) for record in self._records(0, 2**62, 0)}
+        lines = verified(self.db, "records", self.record_key, "WHERE NOT picks")
+        records = {(row, k) for row, k, *_ in lines}
         answered = self.db.execute("SELECT row, sigma_index FROM certificates")
         return records.issuperset(answered)
 
@@ -339,19 +342,15 @@ class ResumeFile:
         """Writes the certificates and records of a chunk."""
         errors = {(row, k): text for row, k, text in chunk.errors}
         found = {(row, k, 0): json.dumps(list(vars(one).values())) for row, k, one in chunk.found}
-        begin = "certificates", self.certificate_key, self.run
         lines = [
-            with_checksum(
-                *begin, row, k, q, *_sqlite(fields), errors.get((row, k)), found.get((row, k, q))
-            )
+            (self.run, row, k, q, *_sqlite(fields), errors.get((row, k)), found.get((row, k, q)))
             for row, levels in zip(chunk.rows.tolist(), chunk.certificates[FIELDS].tolist())
             for k, answers in enumerate(levels)
             for q, fields in enumerate(answers)
         ]
-        records = [with_checksum("records", self.record_key, *record) for record in chunk.records]
         with self._transaction():
-            self._insert("certificates", lines)
-            self._insert("records", records)
+            self._insert("certificates", self.certificate_key, lines)
+            self._insert("records", self.record_key, chunk.records)
 
     def forget(self, rows: Sequence[int]) -> None:
         """Removes the certificates of these rows, and the records that no other run has."""
@@ -362,58 +361,42 @@ class ResumeFile:
             delete = f"DELETE FROM records WHERE row = ? AND NOT EXISTS ({others})"
             self.db.executemany(delete, [(row,) for row in rows])
 
-    def _insert(self, table: str, lines: Sequence[tuple[Value, ...]]) -> None:
-        for line in lines[:1]:
-            places = ", ".join("?" * len(line))
-            self.db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({places})", lines)
-
     def _read(self, rows: Rows, most: int) -> None:
         found = rows.certificates[FIELDS]  # a view
         count: np.ndarray = np.zeros(len(rows), int)
-        query = "SELECT * FROM certificates WHERE run = ?"
-        for line in self.db.execute(query, (self.run,)):
-            known = verified("certificates", self.certificate_key, line)
-            _, row, k, q, *fields, error, alternatives = known
+        given = "certificates", self.certificate_key, "WHERE run = ?", self.run
+        for line in verified(self.db, *given):
+            _, row, k, q, *fields, error, alternatives = line
             if min(row, k, q) < 0:
                 raise IndexError("an index is negative")
             if len(rows) <= row < most:
                 continue  # X ends before rows that were added
             for i in _DIGESTS:
                 fields[i] = int(fields[i])
-            values = [np.nan if value is None else value for value in fields]
-            found[row, k, q] = tuple(values)
+            found[row, k, q] = tuple(np.nan if value is None else value for value in fields)
             count[row] += 1
             if error is not None:
                 rows.errors[row, k] = error
             if alternatives is not None:
                 rows.alternatives[row, k] = Found.of_lists(*json.loads(alternatives))
         done = count == found[0].size
-        self._check_added(rows, np.flatnonzero(done))
+        if any(isinstance(question.tolerance, tuple) for question in rows.questions):
+            places = np.flatnonzero(done)  # some may have been added after the run began
+            kept = rows.certificates["question_digest"][places]
+            other = places[(kept != digests_of(rows.questions, places)).any(axis=(1, 2))]
+            if other.size:
+                raise ResumeError(
+                    f"{self.path} was made with other questions about row {other[0]}, which was "
+                    "added: give another resume file"
+                )
         check_ranges(rows, done)
         rows.done = done
 
-    def _check_added(self, rows: Rows, places: np.ndarray) -> None:
-        """Raises ResumeError if rows that were added after the run began have certificates for
-        other tolerances of rows."""
-        if not any(isinstance(question.tolerance, tuple) for question in rows.questions):
-            return
-        kept = rows.certificates[FIELDS[_DIGESTS[0]]][places]
-        other = places[(kept != digests_of(rows.questions, places)).any(axis=(1, 2))]
-        if other.size:
-            raise ResumeError(
-                f"{self.path} was made with other questions about row {other[0]}, which was added: "
-                "give another resume file"
-            )
-
     def records(self, first: int, last: int, picks: int = 0) -> list[Record]:
         """The records of the rows from first to last, with 1 also those that have picks only."""
-        with self._sentences():
-            return list(self._records(first, last, picks))
-
-    def _records(self, first: int, last: int, picks: int) -> Iterator[Record]:
-        query = "SELECT * FROM records WHERE row BETWEEN ? AND ? AND picks <= ?"
-        for line in self.db.execute(query, (first, last, picks)):
-            yield Record(*verified("records", self.record_key, line))
+        given = "WHERE row BETWEEN ? AND ? AND picks <= ?", first, last, picks
+        with sentences(self.path):
+            return [Record(*line) for line in verified(self.db, "records", self.record_key, *given)]
 
     def rows_with_records(self, sigmas: int) -> np.ndarray:
         """The indices of the rows that have records at all sigmas."""
@@ -421,7 +404,7 @@ class ResumeFile:
             "SELECT row FROM records WHERE NOT picks GROUP BY row "
             "HAVING count(DISTINCT sigma_index) = ?"
         )
-        with self._sentences():
+        with sentences(self.path):
             return np.fromiter((row for (row,) in self.db.execute(query, (sigmas,))), np.int64)
 
 
@@ -434,43 +417,15 @@ def has_tables(db: sqlite3.Connection) -> bool:
     return bool(made)
 
 
-def foreign(path: str) -> str:
-    """A text about a file for which `is_foreign` is True."""
-    return f"{path} belongs to another program or version"
-
-
-def described(path: str, error: Exception) -> str:
-    """A text about a failure with the file."""
-    if isinstance(error, ResumeError):
-        return str(error)
-    what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
-    if "locking protocol" in str(error):
-        what = "is on a file system without locks"
-    return f"{path} {what} ({reason(error)})"
-
-
-def sentence(path: str, error: Exception) -> str:
-    """A text about a failure with the file, and the remedy."""
-    text = described(path, error)
-    known = any(remedy in text for remedy in ("free space", "give another path"))
-    return text if known else f"{text}: give another path"
-
-
 def _path_of(given: Path) -> str:
     """The path of a file, in a folder that exists."""
-    path = os.fsdecode(path_of(given, "resume"))
+    path = path_of(given, "resume")
     if not path:
         raise ResumeError("resume is empty: give the path of a file")
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise ResumeError(f"{path} cannot be written: there is no folder {folder}")
     return path
-
-
-def _unwritable(error: Exception) -> bool:
-    words = ("unable to open", "readonly", "disk", "locked", "full")
-    refused = isinstance(error, sqlite3.OperationalError) and any(w in str(error) for w in words)
-    return refused or isinstance(error, OSError)
 
 
 def _sqlite(fields: tuple[float, ...]) -> list[Value]:
@@ -485,15 +440,15 @@ def _sqlite(fields: tuple[float, ...]) -> list[Value]:
 APPLICATION = 0x63723037  # "cr07": owner and format of a file, in the header of SQLite
 
 
-def is_foreign(path: str) -> bool:
-    """Returns True if a file is the database of another program or version. SQLite reads the file
-    alone, since a journal beside it could alter it. (If Python closed the file, this process would
-    lose its locks.)"""
+def check_owner(path: str) -> None:
+    """Raises ResumeError if a file is the database of another program or version. SQLite reads the
+    file alone, since a journal beside it could alter it. (If Python closed the file, this process
+    would lose its locks.)"""
     if not os.path.exists(path) or not os.path.getsize(path):
-        return False
+        return
     with contextlib.closing(opened(path, "mode=ro&immutable=1")) as db:
-        owner = db.execute("PRAGMA application_id").fetchone()[0]
-    return bool(owner != APPLICATION)
+        if db.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
+            raise ResumeError(f"{path} belongs to another program or version{REMEDY}")
 
 
 def opened(path: str, how: str) -> sqlite3.Connection:
@@ -522,13 +477,13 @@ def check_locks(path: str) -> None:
             ) from error
 
 
-def database(path: str, timeout: float) -> sqlite3.Connection:
+def database(path: str) -> sqlite3.Connection:
     """Opens a database. A new one can be read by its owner alone. Names that are special in SQLite,
     such as :memory:, are names of files here."""
     path = _place(path)
     with contextlib.suppress(FileExistsError):  # closing an existing file would lose its locks
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    return sqlite3.connect(path, timeout=timeout, isolation_level=None)
+    return sqlite3.connect(path, timeout=60, isolation_level=None)
 
 
 # ---- folders
@@ -585,50 +540,49 @@ def _files_in(folder: str) -> list[str]:
     return sorted(str(path) for path in pathlib.Path(folder).glob("*.sqlite"))
 
 
-def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, object]]:
+def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, Any]]:
     """A file, and the arguments that all files of a folder must share; none in an empty file."""
     try:
-        if is_foreign(path):
-            raise ResumeError(foreign(path))
-        # With mode=ro SQLite could not undo an incomplete write of a killed process.
-        with contextlib.closing(opened(path, "mode=rw")) as db:
-            lines = db.execute("SELECT * FROM runs ORDER BY run") if has_tables(db) else ()
-            runs = [StoredRun(*verified("runs", "", line)) for line in lines]
-            if not runs:
-                return Shard(path), {}
-            plan = json.loads(longest(runs).plan)
-            if verify:
-                _verify(db, runs)
-            done = db.execute("SELECT count(DISTINCT row) FROM certificates").fetchone()[0]
-            records = db.execute("SELECT count(*) FROM records WHERE NOT picks").fetchone()[0]
-        asked = tuple(question for run in runs for question in json.loads(run.questions))
-        size, seed = os.path.getsize(path), int(runs[0].seed)
-        shard = Shard(path, plan["noise_id"], plan["rows"], done, records, size, seed, asked)
-        same = {name: value for name, value in plan.items() if name not in _PARTS}
-        same.update(library=runs[0].library, seed=runs[0].seed)
-        return shard._replace(model_id=runs[0].model_id), same
-    except (ResumeError, OSError, sqlite3.Error, LookupError, TypeError, ValueError) as error:
-        return Shard(path, problem=described(path, error)), {}
+        with sentences(path):
+            check_owner(path)
+            # With mode=ro SQLite could not undo an incomplete write of a killed process.
+            with contextlib.closing(opened(path, "mode=rw")) as db:
+                runs = runs_in(db) if has_tables(db) else []
+                if not runs:
+                    return Shard(path), {}
+                if verify:
+                    keys = {run.run: run.key_of_answers(runs[0]) for run in runs}
+                    for table, key in (("certificates", keys), ("records", runs[0].key)):
+                        collections.deque(verified(db, table, key), 0)
+                done = db.execute("SELECT count(DISTINCT row) FROM certificates").fetchone()[0]
+                records = db.execute("SELECT count(*) FROM records WHERE NOT picks").fetchone()[0]
+            plan, first = json.loads(longest(runs).plan), runs[0]
+            asked = tuple(question for run in runs for question in json.loads(run.questions))
+            facts = done, records, os.path.getsize(path), int(first.seed), asked
+            shard = Shard(path, plan["noise_id"], plan["rows"], *facts, model_id=first.model_id)
+            arguments = longest(runs).arguments()
+            return shard, {n: value for n, value in arguments.items() if n not in _PARTS}
+    except ResumeError as error:
+        return Shard(path, problem=str(error).removesuffix(REMEDY)), {}
 
 
 def default_in(resume: Path, shape: Shape) -> tuple[np.ndarray | None] | None:
-    """The default scale by which a resume file, or a file of a folder, was begun, in a tuple; None
-    if there is none."""
-    given = os.fsdecode(path_of(resume, "resume"))
-    for path in _files_in(given) if os.path.isdir(given) else [given]:
-        plan = _shard_in(path, False)[1] if os.path.exists(path) else {}
-        if plan:
-            return default_scale(plan, shape)
-    return None
-
-
-def _verify(db: sqlite3.Connection, runs: list[StoredRun]) -> None:
-    records = checksum(runs[0].library, runs[0].seed, runs[0].plan)
-    keys = {run.run: checksum(records, run.questions) for run in runs}
-    for line in db.execute("SELECT * FROM certificates"):
-        verified("certificates", keys[line[0]], line)
-    for line in db.execute("SELECT * FROM records"):
-        verified("records", records, line)
+    """The scale by which a resume file, or a file of a folder, was begun for inputs of this shape,
+    in a tuple, if it is 1 for all features with noise, as by default; else None."""
+    given = path_of(resume, "resume")
+    paths = _files_in(given) if os.path.isdir(given) else [given]
+    plans = (_shard_in(path, False)[1] for path in paths if os.path.exists(path))
+    plan = next(filter(None, plans), {})
+    if plan.get("shape") != list(shape):
+        return None
+    scale, kept = np.ones(math.prod(shape)), plan["scale"]
+    if kept is None:
+        return (None,)
+    if isinstance(kept, list) and len(kept) == scale.size:
+        scale = np.where(np.asarray(kept) == 0, 0.0, 1.0)
+    else:
+        scale[plan.get("exact", [])] = 0
+    return (scale.reshape(shape),) if _values(scale) == kept else None
 
 
 def is_folder(resume: object) -> bool:
@@ -646,11 +600,9 @@ def in_shards(
 ) -> None:
     """Fills `whole`, part by part, by certified(first, last, path, seed)."""
     folder = os.fsdecode(cast(Path, given))
-    try:
+    with sentences(folder):
         if not os.path.isdir(folder):
             os.mkdir(folder)
-    except OSError as error:
-        raise ResumeError(sentence(folder, error)) from error
     shards = list_shards(folder)
     for problem in filter(None, (shard.problem for shard in shards)):
         raise ResumeError(f"{problem}: move it elsewhere, and its rows are computed again")
@@ -680,8 +632,7 @@ def _parts(whole: Rows, shards: list[Shard]) -> list[Part]:
     another model is refused before new files are written."""
     begin = at = whole.sampling.noise_id
     end = begin + len(whole)
-    complete: list[Part] = []
-    begun: list[Part] = []
+    known: dict[bool, list[Part]] = {True: [], False: []}  # by whether they are complete
     new: list[Part] = []
     for shard in [s for s in shards if s.noise_id < end and s.noise_id + s.rows > begin]:
         if shard.noise_id < at or shard.noise_id + shard.rows > end:
@@ -692,9 +643,8 @@ def _parts(whole: Rows, shards: list[Shard]) -> list[Part]:
             )
         new += _new(whole, at, shard.noise_id)
         at = shard.noise_id + shard.rows
-        known = begun if shard.done < shard.rows else complete
-        known.append((shard.path, shard.noise_id - begin, at - begin))
-    return [*complete, *begun, *new, *_new(whole, at, end)]
+        known[shard.done >= shard.rows].append((shard.path, shard.noise_id - begin, at - begin))
+    return [*known[True], *known[False], *new, *_new(whole, at, end)]
 
 
 def _new(whole: Rows, at: int, end: int) -> Iterator[Part]:
