@@ -353,70 +353,6 @@ _FACTS = ("at_radius", "domain", "model_id", "resume", "columns", "certreg")  # 
 _LATER = ("made", "doubt")  # facts that older files lack
 
 
-def save_rows(rows: Rows, path: Path, keep_seed: bool) -> None:
-    """Writes the file. Raises ValueError for what it cannot keep."""
-    if rows.records:
-        raise ValueError("a file of rows keeps no records: save rows[:], which has none")
-    sampling = rows.sampling if keep_seed else dataclasses.replace(rows.sampling, seed=0)
-    plan = dict(vars(sampling))
-    optional = {name: plan.pop(name) for name in _ARRAYS} | {"missing": rows.missing}
-    arrays = {name: np.asarray(value) for name, value in optional.items() if value is not None}
-    described = None
-    with contextlib.suppress(ValueError):  # a file cannot keep every description
-        described = rows.inputs and rows.inputs._facts()
-    facts = {
-        **{name: getattr(rows, name) for name in _FACTS + _LATER},
-        "arrays": list(arrays),
-        "sampling": plan,
-        "questions": [dataclasses.asdict(question) for question in rows.questions],
-        "errors": [[row, k, text] for (row, k), text in rows.errors.items()],
-        "alternatives": [
-            [row, k, *vars(found).values()] for (row, k), found in rows.alternatives.items()
-        ],
-        "inputs": described,
-        **_facts_of_index(rows.index),
-    }
-    archive = archive_of(
-        version=_VERSION,
-        facts=np.array(json.dumps(facts, default=lambda value: value.tolist())),
-        certificates=np.ascontiguousarray(rows.certificates),
-        done=rows.done,
-        numbers=rows.numbers,
-        **arrays,
-    )
-    replace(path, archive, secret=keep_seed)
-
-
-def read_rows(kind: type[Rows], path: Path) -> Rows:
-    """Reads the file. Raises ValueError if it is of another kind or damaged."""
-    with arrays_in_file(path, "file of rows", _VERSION) as kept:
-        if not {"facts", "certificates", "done", "numbers"} <= set(kept):
-            raise ValueError("it holds something else")
-        facts = json.loads(str(kept["facts"]))
-        if not set(facts.get("arrays", ())) <= set(kept):
-            raise ValueError("it has lost an array")
-        made = kind(
-            certificates=_with_all_fields(kept["certificates"]),
-            done=kept["done"],
-            numbers=kept["numbers"],
-            missing=kept.get("missing"),
-            errors={(row, k): str(text) for row, k, text in facts["errors"]},
-            sampling=_sampling_of(facts["sampling"], kept),
-            questions=tuple(map(_question_of, facts["questions"])),
-            index=_index_of(facts),
-            alternatives={
-                (row, k): Found.of_lists(*parts)
-                for row, k, *parts in facts.get("alternatives", [])
-            },
-            inputs=Described._of_facts(facts["inputs"]) if facts.get("inputs") else None,
-            **{name: facts[name] for name in _FACTS},
-            **{name: facts[name] for name in _LATER if name in facts},
-        )
-        made.domain = Domain(made.domain)
-        _check(made)
-    return made
-
-
 def _with_all_fields(found: np.ndarray) -> np.ndarray:
     """Certificates of this version, also from those of 0.2.0, which end before `reason`."""
     first = np.dtype(CERTIFICATE.descr[: CERTIFICATE.descr.index((ADDED[0], "<i4"))])
@@ -457,8 +393,8 @@ def _check(rows: Rows) -> None:
     cells, table = rows.missing, (count, *rows.sampling.shape)
     if cells is not None and (cells.dtype != bool or cells.shape != table):
         raise ValueError("its missing cells do not fit")
-    each = [asked.tolerance for asked in rows.questions if isinstance(asked.tolerance, tuple)]
-    if any(len(tolerances) != count for tolerances in each):
+    each = [asked.tolerance for asked in rows.questions]
+    if any(isinstance(of, tuple) and len(of) != count for of in each):
         raise ValueError("its tolerances do not fit")
     if rows.index is not None and len(rows.index) != count:
         raise ValueError("its index does not fit")
@@ -472,20 +408,16 @@ def _facts_of_index(index: Index) -> dict[str, Any]:
     """The index as lists for JSON. Raises ValueError if they would make another index."""
     if index is None:
         return {"index": None}
-    facts = {"index": [], "index_dtype": str(index.dtype), "index_name": index.name}
-    try:
-        values = index.astype("int64") if index.dtype.kind == "M" else index
-        facts["index"] = values.tolist()
+    with contextlib.suppress(Exception):  # pandas raises various classes
+        values = (index.astype("int64") if index.dtype.kind == "M" else index).tolist()
+        facts = {"index": values, "index_dtype": str(index.dtype), "index_name": index.name}
         again = _index_of(json.loads(json.dumps(facts)))
-        equal = again.equals(index) and again.dtype == index.dtype and again.name == index.name
-    except Exception:  # pandas raises various classes
-        equal = False
-    if not equal:
-        raise ValueError(
-            f"the index of X ({type(index).__name__} of {index.dtype}) cannot be kept: set "
-            "rows.index = None, or give X an index of numbers or texts"
-        )
-    return facts
+        if again.equals(index) and again.dtype == index.dtype and again.name == index.name:
+            return facts
+    raise ValueError(
+        f"the index of X ({type(index).__name__} of {index.dtype}) cannot be kept: set "
+        "rows.index = None, or give X an index of numbers or texts"
+    )
 
 
 def _index_of(facts: dict[str, Any]) -> Index:
@@ -827,15 +759,22 @@ class Rows(HtmlTable):
     def _some(self, which: np.ndarray) -> "Rows":
         """The rows at these places, without records, since `sampling` is about all rows."""
         places = [(i, row, k) for i, row in enumerate(which) for k in range(len(self.sigmas))]
-        errors = {(i, k): self.errors[row, k] for i, row, k in places if (row, k) in self.errors}
-        sets = self.alternatives
-        found = {(i, k): sets[row, k] for i, row, k in places if (row, k) in sets}
-        index = None if self.index is None else self.index.take(which)
-        more = {name: getattr(self, name)[which] for name in ("certificates", "done", "numbers")}
-        more["missing"] = None if self.missing is None else self.missing[which]
-        more["questions"] = tuple(question._of_rows(which) for question in self.questions)
+
+        def taken(known: dict[tuple[int, int], Any]) -> dict[tuple[int, int], Any]:
+            return {(i, k): known[row, k] for i, row, k in places if (row, k) in known}
+
         return dataclasses.replace(
-            self, errors=errors, alternatives=found, index=index, records=[], resume=None, **more
+            self,
+            certificates=self.certificates[which],
+            done=self.done[which],
+            errors=taken(self.errors),
+            questions=tuple(question._of_rows(which) for question in self.questions),
+            resume=None,
+            records=[],
+            index=None if self.index is None else self.index.take(which),
+            numbers=self.numbers[which],
+            missing=None if self.missing is None else self.missing[which],
+            alternatives=taken(self.alternatives),
         )
 
     def certificate(self, row: int, question: int = 0, sigma: int = 0) -> Certificate:
@@ -872,22 +811,22 @@ class Rows(HtmlTable):
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
             number = int(self.numbers[row])
-            for k, answers in enumerate(self.certificates[row][names].tolist()):
-                for q, values in enumerate(answers):
-                    line: Line = {"row": number, "sigma": self.sigmas[k], "question": q}
-                    line.update((n, _word(n, value)) for n, value in zip(names, values))
-                    line["error"] = self.errors.get((row, k), "")
-                    line.update({"exact": exact} if exact else {})
-                    if self.alternatives:  # a failed row has none
-                        found = self.alternatives.get((row, k))
-                        line["alternatives"] = found.count if found else 0
-                        line["limiting_alternative"] = found.limiting[q] if found else ""
-                    if self.missing is not None:
-                        line["missing"] = ", ".join(self._named(self.missing[row]))
-                    line.update({name: line.pop(name) for name in ADDED})
-                    if self.alternatives:
-                        line["limiting_estimate"] = found.estimate(q) if found else math.nan
-                    list_.append(line)
+            each = self.certificates[row][names].ravel().tolist()
+            for (k, q), values in zip(self._answers(), each):
+                line: Line = {"row": number, "sigma": self.sigmas[k], "question": q}
+                line.update((n, _word(n, value)) for n, value in zip(names, values))
+                line["error"] = self.errors.get((row, k), "")
+                line.update({"exact": exact} if exact else {})
+                if self.alternatives:  # a failed row has none
+                    found = self.alternatives.get((row, k))
+                    line["alternatives"] = found.count if found else 0
+                    line["limiting_alternative"] = found.limiting[q] if found else ""
+                if self.missing is not None:
+                    line["missing"] = ", ".join(self._named(self.missing[row]))
+                line.update({name: line.pop(name) for name in ADDED})
+                if self.alternatives:
+                    line["limiting_estimate"] = found.estimate(q) if found else math.nan
+                list_.append(line)
         return list_
 
     def to_frame(self) -> Frame:
@@ -926,7 +865,36 @@ class Rows(HtmlTable):
         ------
         ValueError
             If there are records, or an index such as a MultiIndex, which the file cannot keep."""
-        save_rows(self, path_of(path), keep_seed)
+        if self.records:
+            raise ValueError("a file of rows keeps no records: save rows[:], which has none")
+        sampling = self.sampling if keep_seed else dataclasses.replace(self.sampling, seed=0)
+        plan = dict(vars(sampling))
+        optional = {name: plan.pop(name) for name in _ARRAYS} | {"missing": self.missing}
+        arrays = {name: np.asarray(value) for name, value in optional.items() if value is not None}
+        described = None
+        with contextlib.suppress(ValueError):  # a file cannot keep every description
+            described = self.inputs and self.inputs._facts()
+        facts = {
+            **{name: getattr(self, name) for name in _FACTS + _LATER},
+            "arrays": list(arrays),
+            "sampling": plan,
+            "questions": [dataclasses.asdict(question) for question in self.questions],
+            "errors": [[row, k, text] for (row, k), text in self.errors.items()],
+            "alternatives": [
+                [row, k, *vars(found).values()] for (row, k), found in self.alternatives.items()
+            ],
+            "inputs": described,
+            **_facts_of_index(self.index),
+        }
+        archive = archive_of(
+            version=_VERSION,
+            facts=np.array(json.dumps(facts, default=lambda value: value.tolist())),
+            certificates=np.ascontiguousarray(self.certificates),
+            done=self.done,
+            numbers=self.numbers,
+            **arrays,
+        )
+        replace(path_of(path), archive, secret=keep_seed)
 
     @classmethod
     def load(cls, path: Path) -> "Rows":
@@ -953,7 +921,32 @@ class Rows(HtmlTable):
         >>> rows.save("two.npz")
         >>> str(certreg.Rows.load("two.npz")) == str(rows)
         True"""
-        return read_rows(cls, path)
+        with arrays_in_file(path, "file of rows", _VERSION) as kept:
+            if not {"facts", "certificates", "done", "numbers"} <= set(kept):
+                raise ValueError("it holds something else")
+            facts = json.loads(str(kept["facts"]))
+            if not set(facts.get("arrays", ())) <= set(kept):
+                raise ValueError("it has lost an array")
+            made = cls(
+                certificates=_with_all_fields(kept["certificates"]),
+                done=kept["done"],
+                numbers=kept["numbers"],
+                missing=kept.get("missing"),
+                errors={(row, k): str(text) for row, k, text in facts["errors"]},
+                sampling=_sampling_of(facts["sampling"], kept),
+                questions=tuple(map(_question_of, facts["questions"])),
+                index=_index_of(facts),
+                alternatives={
+                    (row, k): Found.of_lists(*parts)
+                    for row, k, *parts in facts.get("alternatives", [])
+                },
+                inputs=Described._of_facts(facts["inputs"]) if facts.get("inputs") else None,
+                **{name: facts[name] for name in _FACTS},
+                **{name: facts[name] for name in _LATER if name in facts},
+            )
+            made.domain = Domain(made.domain)
+            _check(made)
+        return made
 
     def _table(self) -> Table:
         return self.summary()
@@ -1248,12 +1241,10 @@ class Rows(HtmlTable):
             for k, (radii, tolerances) in enumerate(each)
         ]
         if confidence is not None:
-            for line, bounds in zip(lines, self._band(question, labels, confidence)):
-                line.update((name, bounds[name]) for name in ("population", "rows"))
+            given: Any = {"confidence": confidence, "question": question, "labels": labels}
+            for line, bounds in zip(lines, population(self, **given)):
+                line.update(population=bounds["population"], rows=bounds["rows"])
         return lines
-
-    def _band(self, question: int, labels: Inputs | None, confidence: float) -> Table:
-        return population(self, confidence=confidence, question=question, labels=labels)
 
     def plot(
         self,
@@ -1301,26 +1292,25 @@ class Rows(HtmlTable):
             raise ValueError("error needs labels, and labels take the place of correct")
         if confidence is not None and (error or correct is not None):
             raise ValueError("confidence is for shares of rows: give labels, or neither")
-        curves = {
-            f"sigma {sigma:g}{name}": (k, q)
-            for k, sigma in enumerate(self.sigmas)
-            for q, name in enumerate(self._names())
-        }
+        names, done = self._names(), self.done
+        curves = {f"sigma {self.sigmas[k]:g}{names[q]}": (k, q) for k, q in self._answers()}
+        radii = {name: self["radius"][done, k, q] for name, (k, q) in curves.items()}
+
+        def pairs(values: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+            return {name: (radii[name], values[done, k, q]) for name, (k, q) in curves.items()}
+
         if confidence is not None:
-            found = [self._band(q, labels, confidence) for q in range(len(self.questions))]
+            given: Any = {"confidence": confidence, "labels": labels}
+            found = [population(self, question=q, **given) for q in range(len(self.questions))]
             more["bands"] = {
                 name: (found[q][k]["radius"], found[q][k]["population"], confidence)
                 for name, (k, q) in curves.items()
             }
-        radii = {
-            name: self.certificates["radius"][self.done, k, q] for name, (k, q) in curves.items()
-        }
         if labels is not None:
             errors = self.label_errors(labels)
             if error:
-                pairs = {n: (radii[n], errors[self.done, k, q]) for n, (k, q) in curves.items()}
-                return plot_error(pairs, **more)
-            correct = errors <= self.certificates["tolerance"]
+                return plot_error(pairs(errors), **more)
+            correct = errors <= self["tolerance"]
         if correct is None:
             return plot_radii(radii, **more)
         shape = self["radius"].shape
@@ -1330,9 +1320,7 @@ class Rows(HtmlTable):
                 f"correct has shape {right.shape}; it must be {shape}, with True for each row, "
                 "sigma and question with a correct prediction (a file is path=)"
             )
-        right = right.reshape(shape)[self.done]
-        accurate = {name: (radii[name], right[:, k, q]) for name, (k, q) in curves.items()}
-        return plot_accuracy(accurate, **more)
+        return plot_accuracy(pairs(right.reshape(shape)), **more)
 
     def _names(self) -> list[str]:
         """Names of the questions for a legend, with numbers if names would be equal."""
