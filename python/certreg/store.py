@@ -202,15 +202,9 @@ def stored_run(
     model_id: str, seed: int, plan: Mapping[str, object], questions: Sequence[str]
 ) -> StoredRun:
     """A first run, begun now."""
-    return StoredRun(
-        1,
-        datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        version_text(version()),
-        model_id,
-        str(seed),
-        json.dumps(plan),
-        json.dumps(questions),
-    )
+    started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    begun = 1, started, version_text(version())
+    return StoredRun(*begun, model_id, str(seed), json.dumps(plan), json.dumps(questions))
 
 
 _REASONS = {  # why other arguments need another file
@@ -229,10 +223,15 @@ class ResumeFile:
     used."""
 
     def __init__(self, path: Path) -> None:
-        self.path = _path_of(path)
+        self.path = path_of(path, "resume")
+        folder = os.path.dirname(self.path) or "."
+        if not self.path:
+            raise ResumeError("resume is empty: give the path of a file")
+        if not os.path.isdir(folder):
+            raise ResumeError(f"{self.path} cannot be written: there is no folder {folder}")
         self.run, self.record_key, self.certificate_key = 0, "", ""  # set by begin
         with sentences(self.path), contextlib.ExitStack() as stack:
-            check_locks(self.path)
+            check_locks(self.path, folder)
             check_owner(self.path)
             self.db = database(self.path)
             stack.callback(self.close)
@@ -417,17 +416,6 @@ def has_tables(db: sqlite3.Connection) -> bool:
     return bool(made)
 
 
-def _path_of(given: Path) -> str:
-    """The path of a file, in a folder that exists."""
-    path = path_of(given, "resume")
-    if not path:
-        raise ResumeError("resume is empty: give the path of a file")
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        raise ResumeError(f"{path} cannot be written: there is no folder {folder}")
-    return path
-
-
 def _sqlite(fields: tuple[float, ...]) -> list[Value]:
     """The fields for SQLite, which has neither NaN nor unsigned 64-bit integers."""
     values: list[Value] = [None if value != value else value for value in fields]
@@ -465,9 +453,9 @@ def _place(path: str) -> str:
     return place
 
 
-def check_locks(path: str) -> None:
+def check_locks(path: str, folder: str) -> None:
     """Raises ResumeError if the file system of a file has no locks: SQLite would wait for them."""
-    with tempfile.TemporaryFile(dir=os.path.dirname(path) or ".") as file:
+    with tempfile.TemporaryFile(dir=folder) as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -523,25 +511,24 @@ def list_shards(folder: Path, verify: bool = False) -> list[Shard]:
     -------
     list of Shard
         The files by noise ids. A file that does not fit the first has a `problem`."""
-    paths = _files_in(os.fsdecode(folder))
-    found = [_shard_in(path, verify) for path in paths]
+    found = [_shard_in(path, verify) for path in _files_in(os.fsdecode(folder))]
     name = next((shard.model_id for shard, _ in found if shard.model_id), "")
-    plans = [plan and {**plan, "model_id": shard.model_id or name} for shard, plan in found]
-    first = next((i for i, plan in enumerate(plans) if plan), 0)
-    shards = []
-    for (shard, _), plan in zip(found, plans):
-        differs = ", ".join(differing(plans[first], plan))
-        problem = f"{shard.path} has another {differs} than {paths[first]}"
-        shards.append(shard._replace(problem=problem) if differs else shard)
-    return sorted(shards, key=lambda shard: shard.noise_id)
+    begun = [(shard, run.arguments(name)) for shard, run in found if run]
+    shards = {shard.path: shard for shard, _ in found}
+    for shard, arguments in begun:
+        differs = [n for n in differing(begun[0][1], arguments) if n not in _PARTS]
+        if differs:
+            problem = f"{shard.path} has another {', '.join(differs)} than {begun[0][0].path}"
+            shards[shard.path] = shard._replace(problem=problem)
+    return sorted(shards.values(), key=lambda shard: shard.noise_id)
 
 
 def _files_in(folder: str) -> list[str]:
     return sorted(str(path) for path in pathlib.Path(folder).glob("*.sqlite"))
 
 
-def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, Any]]:
-    """A file, and the arguments that all files of a folder must share; none in an empty file."""
+def _shard_in(path: str, verify: bool = False) -> tuple[Shard, StoredRun | None]:
+    """A file and its run with all rows; None in a file without runs, or with a problem."""
     try:
         with sentences(path):
             check_owner(path)
@@ -549,21 +536,20 @@ def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, Any]]:
             with contextlib.closing(opened(path, "mode=rw")) as db:
                 runs = runs_in(db) if has_tables(db) else []
                 if not runs:
-                    return Shard(path), {}
+                    return Shard(path), None
                 if verify:
                     keys = {run.run: run.key_of_answers(runs[0]) for run in runs}
                     for table, key in (("certificates", keys), ("records", runs[0].key)):
                         collections.deque(verified(db, table, key), 0)
                 done = db.execute("SELECT count(DISTINCT row) FROM certificates").fetchone()[0]
                 records = db.execute("SELECT count(*) FROM records WHERE NOT picks").fetchone()[0]
-            plan, first = json.loads(longest(runs).plan), runs[0]
-            asked = tuple(question for run in runs for question in json.loads(run.questions))
-            facts = done, records, os.path.getsize(path), int(first.seed), asked
-            shard = Shard(path, plan["noise_id"], plan["rows"], *facts, model_id=first.model_id)
-            arguments = longest(runs).arguments()
-            return shard, {n: value for n, value in arguments.items() if n not in _PARTS}
+            run = longest(runs)._replace(model_id=runs[0].model_id)
+            asked = tuple(question for each in runs for question in json.loads(each.questions))
+            facts = run.rows, done, records, os.path.getsize(path), int(run.seed), asked
+            noise_id = json.loads(run.plan)["noise_id"]
+            return Shard(path, noise_id, *facts, model_id=run.model_id), run
     except ResumeError as error:
-        return Shard(path, problem=str(error).removesuffix(REMEDY)), {}
+        return Shard(path, problem=str(error).removesuffix(REMEDY)), None
 
 
 def default_in(resume: Path, shape: Shape) -> tuple[np.ndarray | None] | None:
@@ -571,8 +557,9 @@ def default_in(resume: Path, shape: Shape) -> tuple[np.ndarray | None] | None:
     in a tuple, if it is 1 for all features with noise, as by default; else None."""
     given = path_of(resume, "resume")
     paths = _files_in(given) if os.path.isdir(given) else [given]
-    plans = (_shard_in(path, False)[1] for path in paths if os.path.exists(path))
-    plan = next(filter(None, plans), {})
+    runs = (_shard_in(path)[1] for path in paths if os.path.exists(path))
+    run = next(filter(None, runs), None)
+    plan = json.loads(run.plan) if run else {}
     if plan.get("shape") != list(shape):
         return None
     scale, kept = np.ones(math.prod(shape)), plan["scale"]

@@ -511,7 +511,7 @@ def _refuse(rows: Rows, question: int, labels: Inputs | None) -> None:
     rows._check_radii()
     if not len(rows):
         raise ValueError("there are no rows")
-    rows.certificate(0, question)  # raises IndexError
+    _check_index("question", question, len(rows.questions))
     asked, numbers = rows.questions[question], np.sort(rows.numbers)
     if rows.domain == Domain.CALIBRATION:
         raise ValueError(
@@ -1153,8 +1153,7 @@ class Rows(HtmlTable):
         -------
         SigmaChoice
             A tuple (level, means, left_out): the index of the sigma, the mean radius of each sigma,
-            and the number of rows that failed at some sigma. They are left out at every sigma, so
-            that all sigmas are compared on the same rows.
+            and the number of rows that failed at some sigma, which are left out at every sigma.
 
         Raises
         ------
