@@ -105,9 +105,8 @@ class Sampling:
 
     def estimator(self, model: Function | None, check: bool = False) -> Estimator:
         """A new estimator for this model, with `check` as its."""
-        more = dict(vars(self))
-        for name in ("shape", "sigmas", "levels", "samples", "noise_id"):
-            del more[name]
+        own = ("shape", "sigmas", "levels", "samples", "noise_id")
+        more = {name: value for name, value in vars(self).items() if name not in own}
         return Estimator(model, self.shape, self.samples, check=check, **more)
 
 
@@ -1170,7 +1169,7 @@ class Rows(HtmlTable):
         left_out = int(self.done.sum() - whole.sum())
         if not whole.any():
             raise ValueError(f"each of the {left_out} rows failed at some sigma")
-        some = np.ascontiguousarray(self.certificates[whole][:, :, question])
+        some = self.certificates[whole][:, :, question]
         structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
         chosen = chosen_sigma(structs, *some.shape)._replace(left_out=left_out)
         if labels is None:
@@ -1234,11 +1233,9 @@ class Rows(HtmlTable):
         errors: Any = [None] * len(self.sigmas)
         if labels is not None:
             errors = self._errors_of(question, labels)[self.done].T
-        each = [self._fields("radius tolerance", k, question) for k in range(len(self.sigmas))]
-        lines: Table = [
-            {"sigma": self.sigmas[k], **curve_of(radii, errors[k], tolerances)}
-            for k, (radii, tolerances) in enumerate(each)
-        ]
+        radii, most = (self[name][self.done, :, question].T for name in ("radius", "tolerance"))
+        each = zip(self.sigmas, radii, errors, most)
+        lines: Table = [{"sigma": sigma, **curve_of(*of)} for sigma, *of in each]
         if confidence is not None:
             given: Any = {"confidence": confidence, "question": question, "labels": labels}
             for line, bounds in zip(lines, population(self, **given)):
