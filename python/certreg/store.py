@@ -69,12 +69,12 @@ def checksum(*values: Value) -> str:
 
 
 def verified(
-    db: sqlite3.Connection, table: str, key: str | Mapping[int, str], where: str = "", *values: Value
+    db: sqlite3.Connection, table: str, key: str | Mapping[int, str], where: str = "", *by: Value
 ) -> Iterator[list[Any]]:
-    """Lines of a table without their checksums, by the digest of what they belong to, or of each run.
-    Raises ValueError if one is wrong. (No local variable holds the cursor: the traceback would keep
-    the file locked.)"""
-    for *line, found in db.execute(f"SELECT * FROM {table} {where}", values):
+    """Lines of a table without their checksums, by the digest of what they belong to, or of each
+    run. Raises ValueError if one is wrong. (No local variable holds the cursor: the traceback would
+    keep the file locked.)"""
+    for *line, found in db.execute(f"SELECT * FROM {table} {where}", by):
         if found != checksum(table, key if isinstance(key, str) else key[line[0]], *line):
             raise ValueError(f"the checksum of line {line[: _KEYS[table]]} of {table} is wrong")
         yield line
