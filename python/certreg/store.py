@@ -603,15 +603,21 @@ def in_shards(
         )
     seed = next((shard.seed for shard in shards if shard.rows), None)
     for path, first, last in _parts(whole, shards):
+        part: Rows | None = None
         try:
             part = certified(first, last, path, seed)
         except BaseException as error:
-            done: Rows | None = getattr(error, "rows", None)
-            if done is not None:
-                _put(whole, done, first)
+            part = getattr(error, "rows", None)
             raise
-        _put(whole, part, first)
-        seed = part.seed
+        finally:
+            if part is not None:
+                whole.certificates[first:last] = part.certificates
+                whole.done[first:last] = part.done
+                errors = part.errors.items()
+                whole.errors.update({(first + row, k): text for (row, k), text in errors})
+                seed = part.sampling.seed
+                whole.sampling = dataclasses.replace(whole.sampling, seed=seed)
+                whole.doubt = whole.doubt or part.doubt
 
 
 def _parts(whole: Rows, shards: list[Shard]) -> list[Part]:
@@ -640,11 +646,3 @@ def _new(whole: Rows, at: int, end: int) -> Iterator[Part]:
         last = min(at - at % SHARD + SHARD, end)
         yield os.path.join(str(whole.resume), f"{at:012}.sqlite"), at - begin, last - begin
         at = last
-
-
-def _put(whole: Rows, part: Rows, first: int) -> None:
-    last = first + len(part)
-    whole.certificates[first:last], whole.done[first:last] = part.certificates, part.done
-    whole.errors.update({(first + row, k): text for (row, k), text in part.errors.items()})
-    whole.sampling = dataclasses.replace(whole.sampling, seed=part.sampling.seed)
-    whole.doubt = whole.doubt or part.doubt

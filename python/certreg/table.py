@@ -12,7 +12,7 @@ import json
 import math
 import os
 import warnings
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence, cast
+from typing import Any, Iterator, NamedTuple, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -361,14 +361,6 @@ def _with_all_fields(found: np.ndarray) -> np.ndarray:
     for name in (first.names or ())[1:]:
         made[name] = found[name]
     return made
-
-
-def _sampling_of(facts: dict[str, Any], kept: Mapping[str, np.ndarray]) -> Sampling:
-    arrays = {name: kept[name] for name in _ARRAYS if name in kept}
-    if any(values.dtype.kind not in "biuf" for values in arrays.values()):
-        raise ValueError("an array of its plan holds no numbers")
-    several = {name: tuple(facts[name]) for name in ("shape", "sigmas", "levels")}
-    return Sampling(**{**facts, **several, **arrays})
 
 
 def _question_of(facts: dict[str, Any]) -> Question:
@@ -926,13 +918,18 @@ class Rows(HtmlTable):
             facts = json.loads(str(kept["facts"]))
             if not set(facts.get("arrays", ())) <= set(kept):
                 raise ValueError("it has lost an array")
+            arrays = {name: kept[name] for name in _ARRAYS if name in kept}
+            if any(values.dtype.kind not in "biuf" for values in arrays.values()):
+                raise ValueError("an array of its plan holds no numbers")
+            plan = {**facts["sampling"], **arrays}
+            plan.update((name, tuple(plan[name])) for name in ("shape", "sigmas", "levels"))
             made = cls(
                 certificates=_with_all_fields(kept["certificates"]),
                 done=kept["done"],
                 numbers=kept["numbers"],
                 missing=kept.get("missing"),
                 errors={(row, k): str(text) for row, k, text in facts["errors"]},
-                sampling=_sampling_of(facts["sampling"], kept),
+                sampling=Sampling(**plan),
                 questions=tuple(map(_question_of, facts["questions"])),
                 index=_index_of(facts),
                 alternatives={
