@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import ctypes as C
 import dataclasses
 import enum
 import html
 import json
 import math
-import os
 import warnings
 from typing import Any, Iterator, NamedTuple, Sequence, cast
 
