@@ -1232,8 +1232,8 @@ class Rows(HtmlTable):
         each = zip(self.sigmas, radii, errors, most)
         lines: Table = [{"sigma": sigma, **curve_of(*of)} for sigma, *of in each]
         if confidence is not None:
-            given: Any = {"confidence": confidence, "question": question, "labels": labels}
-            for line, bounds in zip(lines, population(self, **given)):
+            band = population(self, confidence=confidence, question=question, labels=labels)
+            for line, bounds in zip(lines, band):
                 line.update(population=bounds["population"], rows=bounds["rows"])
         return lines
 
@@ -1291,8 +1291,10 @@ class Rows(HtmlTable):
             return {name: (radii[name], values[done, k, q]) for name, (k, q) in curves.items()}
 
         if confidence is not None:
-            given: Any = {"confidence": confidence, "labels": labels}
-            found = [population(self, question=q, **given) for q in range(len(self.questions))]
+            found = [
+                population(self, confidence=confidence, question=q, labels=labels)
+                for q in range(len(self.questions))
+            ]
             more["bands"] = {
                 name: (found[q][k]["radius"], found[q][k]["population"], confidence)
                 for name, (k, q) in curves.items()
