@@ -173,7 +173,7 @@ def bytes_remark(values: np.ndarray, sigmas: Sequence[float]) -> str:
     )
 
 
-# Each of these functions returns an empty text, or no texts, if there is nothing to say.
+# A remark is an empty text, or there is none, if there is nothing to say.
 def _output_remark(rows: Rows) -> str:
     """The outputs that no question is about."""
     outputs = rows.sampling.outputs
