@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import dataclasses
 import enum
@@ -250,7 +249,7 @@ def _small(rows: Rows, k: int, q: int) -> str:
     known = ~np.isnan(predictions)
     if rows.questions[q].relative_tolerance or not known.any():
         return ""
-    size = float(np.median(np.abs(predictions[known])))
+    size = np.median(np.abs(predictions[known]), overwrite_input=True)
     if np.median(tolerances[known]) >= 0.01 * size or not _takes_parts(rows, q):
         return ""
     return (
@@ -1032,20 +1031,21 @@ class Rows(HtmlTable):
     def _abstentions(self) -> Iterator[str]:
         """For each sigma and question at which rows abstained, for radii: their number for each
         reason, the library's sentence on the most frequent one, and what would do."""
-        names = "status outcome radius reason samples_needed"
         for k, q in self._answers() if self.at_radius is None else ():
-            status, outcome, radii, reasons, needed = self._fields(names, k, q)
+            status, outcome = self._fields("status outcome", k, q)
             abstained = (status == Status.OK) & (outcome == Outcome.ABSTAINED)  # failed rows too
             if not abstained.any():
                 continue
-            counts = collections.Counter(sorted(reasons[abstained].tolist())).most_common()
+            reasons, needed = (f[abstained] for f in self._fields("reason samples_needed", k, q))
+            each = np.unique(reasons, return_counts=True)
+            counts = sorted(zip(*each), key=lambda pair: -pair[1])
             why = ", ".join(f"{count} {_name_of(reason)}" for reason, count in counts)
             if counts[0][0]:
                 why += f"; {reason_text(counts[0][0])}"
-            some = needed[abstained & (needed > 0)]
+            some = needed[needed > 0]
             if len(some):
                 why += f"; for {len(some)} of them {some.max()} samples would do if the shares stay"
-            if not radii.any():
+            if not self._fields("radius", k, q)[0].any():
                 why += _small(self, k, q)
             level = f" and sigma {self.sigmas[k]:g}" if len(self.sigmas) > 1 else ""
             place = f"at tolerance {tolerance_text(self.questions[q])}{level}"
