@@ -974,9 +974,7 @@ class Rows(HtmlTable):
 
     def _summary_of_radii(self, k: int, q: int) -> Line:
         asked = self.questions[q]
-        radii, status, outcomes = self._fields("radius status outcome", k, q)
-        failed = status != 0
-        abstained = ~failed & (outcomes == Outcome.ABSTAINED)
+        radii, status = self._fields("radius status", k, q)
         return {
             "sigma": self.sigmas[k],
             "question": q,
@@ -986,9 +984,14 @@ class Rows(HtmlTable):
             "certified": int(np.sum(radii > 0)),
             "mean_radius": float(np.mean(radii)) if len(radii) else 0.0,
             "median_radius": float(np.median(radii)) if len(radii) else 0.0,
-            "abstained": int(np.sum(abstained)),
-            "failed": int(np.sum(failed)),
+            "abstained": int(np.sum(self._abstained(k, q))),
+            "failed": int(np.sum(status != 0)),
         }
+
+    def _abstained(self, k: int, q: int) -> np.ndarray:
+        """True for finished rows that abstained. Failed rows have this outcome too."""
+        status, outcome = self._fields("status outcome", k, q)
+        return np.asarray((status == Status.OK) & (outcome == Outcome.ABSTAINED))
 
     def _answers(self) -> Iterator[tuple[int, ...]]:
         """The indices of each sigma and question."""
@@ -1032,17 +1035,16 @@ class Rows(HtmlTable):
         """For each sigma and question at which rows abstained, for radii: their number for each
         reason, the library's sentence on the most frequent one, and what would do."""
         for k, q in self._answers() if self.at_radius is None else ():
-            status, outcome = self._fields("status outcome", k, q)
-            abstained = (status == Status.OK) & (outcome == Outcome.ABSTAINED)  # failed rows too
+            abstained = self._abstained(k, q)
             if not abstained.any():
                 continue
-            reasons, needed = (f[abstained] for f in self._fields("reason samples_needed", k, q))
-            each = np.unique(reasons, return_counts=True)
+            each = np.unique(self._fields("reason", k, q)[0][abstained], return_counts=True)
             counts = sorted(zip(*each), key=lambda pair: -pair[1])
             why = ", ".join(f"{count} {_name_of(reason)}" for reason, count in counts)
             if counts[0][0]:
                 why += f"; {reason_text(counts[0][0])}"
-            some = needed[needed > 0]
+            needed = self._fields("samples_needed", k, q)[0]
+            some = needed[abstained & (needed > 0)]
             if len(some):
                 why += f"; for {len(some)} of them {some.max()} samples would do if the shares stay"
             if not self._fields("radius", k, q)[0].any():
