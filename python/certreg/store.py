@@ -613,8 +613,10 @@ def in_shards(
             if part is not None:
                 whole.certificates[first:last] = part.certificates
                 whole.done[first:last] = part.done
-                errors = part.errors.items()
-                whole.errors.update({(first + row, k): text for (row, k), text in errors})
+                for (row, k), text in part.errors.items():
+                    whole.errors[first + row, k] = text
+                for (row, k), found in part.alternatives.items():
+                    whole.alternatives[first + row, k] = found
                 seed = part.sampling.seed
                 whole.sampling = dataclasses.replace(whole.sampling, seed=seed)
                 whole.doubt = whole.doubt or part.doubt

@@ -311,6 +311,15 @@ def test_alternatives_are_resumed(more):
         assert bits(again) == bits(houses(OneOf(1, [0, 1, 2]), x, questions=0.45))
 
 
+@pytest.mark.usefixtures("folder")
+def test_alternatives_of_a_folder_are_those_of_one_file():
+    run = functools.partial(houses, OneOf(1, [0, 1, 2]), HOUSES)
+    whole = run()
+    for _ in range(2):
+        rows = run(resume="parts/")
+        assert rows.alternatives == whole.alternatives and len(rows.alternatives) == len(HOUSES)
+
+
 # ---- refusals
 PHOTO = np.full((2, 4, 4), 0.5, np.float32)
 BEYOND = 2**24 + 1  # a code that float32 lacks
