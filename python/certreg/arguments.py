@@ -30,7 +30,7 @@ DType: TypeAlias = Any  # what numpy takes as a dtype
 Shape: TypeAlias = tuple[int, ...]
 Turns: TypeAlias = "list[tuple[int, float, float]]"  # of angles: their column, lo and hi
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
-Inputs: TypeAlias = ArrayLike | Frame  # rows of features
+Data: TypeAlias = ArrayLike | Frame  # inputs: rows of features
 Scale: TypeAlias = ArrayLike | Mapping[str, float] | Series | str | None
 
 Model: TypeAlias = object  # see models.as_model

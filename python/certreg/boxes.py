@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arguments import Inputs, Names, Scale, Shape
+from .arguments import Data, Names, Scale, Shape
 from .arrays import array_of, inputs_of, norm_above, numbers, scale_of
 from .frames import Columns, by_names, is_frame, scale_from
 
 
-def bounds_of(X: Inputs, bounds: Scale, what: str) -> np.ndarray:
+def bounds_of(X: Data, bounds: Scale, what: str) -> np.ndarray:
     """The bound of each feature, float64 of the shape of an input. Raises TypeError or ValueError
     for wrong ones."""
     if is_frame(X):
@@ -31,7 +31,7 @@ def checked_bounds(bounds: object, shape: Shape, what: str, names: Names = None)
     return flat.reshape(shape)
 
 
-def radius_of_box(X: Inputs, bounds: np.ndarray, scale: Scale) -> tuple[float, float]:
+def radius_of_box(X: Data, bounds: np.ndarray, scale: Scale) -> tuple[float, float]:
     """A radius of this scale at which the box around every row is inside the open ball, also after
     inputs and moved inputs were rounded to float32; and the norm of bounds / scale, for which no
     input matters. Raises ValueError if a feature with a bound has no noise."""

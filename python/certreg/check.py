@@ -9,7 +9,7 @@ from typing import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Function, Inputs, Model, Names, Scale, integer, optional_function, positive
+from .arguments import Data, Function, Model, Names, Scale, integer, optional_function, positive
 from .arrays import array_of, unusable
 from .causes import cause
 from .constants import Dependence
@@ -17,8 +17,7 @@ from .denoise import check_use, function_of_rows, made_of
 from .display import printable, rounded
 from .estimator import Estimator
 from .frames import LOOKED_AT, quantization_steps, spread_of
-from .inputs import Inputs as Described
-from .inputs import Prepared, different_units, doubts, ends_of, prepare
+from .inputs import Inputs, Prepared, different_units, doubts, ends_of, prepare
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
@@ -75,7 +74,7 @@ class Findings(list[Finding]):
 
 def check_model(
     model: Model,
-    X: Inputs,
+    X: Data,
     *,
     scale: Scale = None,
     sigma: float | None = None,
@@ -83,7 +82,7 @@ def check_model(
     seed: int = 0,
     names: Names = None,
     progress: Callable[[int, int], object] | None = None,
-    inputs: Described | None = None,
+    inputs: Inputs | None = None,
 ) -> Findings:
     """Call a model with noisy rows in several ways, and list the problems.
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import structs as S
 from . import frames
-from .arguments import Function, Inputs, Model, Names, Path, Scale, Shape, integer, number, path_of
+from .arguments import Data, Function, Model, Names, Path, Scale, Shape, integer, number, path_of
 from .arguments import pointer
 from .arrays import address_of, arrays_in_file, numbers, scale_of
 from .files import replace_arrays
@@ -87,7 +87,7 @@ class Denoised:
     (1, (2,))"""
 
     def __init__(
-        self, model: Model, X: Inputs, sigma: float, scale: Scale = None, components: int = 0
+        self, model: Model, X: Data, sigma: float, scale: Scale = None, components: int = 0
     ) -> None:
         self._set_model(model)
         examples, columns, numbers_of_scale = frames.split_frame(X, scale)
@@ -172,7 +172,7 @@ class Denoised:
         facts = f"sigma={self.sigma:g}, components={self.components}, error={self.error:.3g}"
         return f"Denoised({facts}, digest={self.digest})"
 
-    def apply(self, x: Inputs) -> Any:
+    def apply(self, x: Data) -> Any:
         """Denoise noisy inputs.
 
         Parameters
@@ -197,7 +197,7 @@ class Denoised:
         check(lib.certreg_denoiser_apply(self._handle, *addresses))
         return y
 
-    def __call__(self, x: Inputs) -> Any:
+    def __call__(self, x: Data) -> Any:
         """The outputs of the model for the denoised inputs."""
         return self._inner()(self.apply(x))
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from . import structs as S
 from .alternatives import Alternatives, Budget, ChangeSet, Found, Space
-from .arguments import Frame, Inputs, Model, Names, Path, Scale, abbreviated, f64, given_seed, i32
+from .arguments import Data, Frame, Model, Names, Path, Scale, abbreviated, f64, given_seed, i32
 from .arguments import integer, number, of_class, optional_function, path_of, pointer, size_t
 from .arrays import Memory, address_of, array_of, call_on_a_device, call_on_the_host, columns_of
 from .arrays import device_address, numbers, optional_array, optional_scale, outputs_in_float32
@@ -27,8 +27,7 @@ from .constants import AUDIT_DEFAULT, AUDIT_WHOLE, CHECK_ROWS, LEVELS_OF_A_DOMAI
 from .constants import Dependence, Output, Side, Status, constraints_of, member
 from .denoise import check_sigmas, check_use, check_whole, function_of_rows
 from .frames import Columns, FrameLayout, by_names, check_exact, is_frame, rows_of, split_frame
-from .inputs import WHOLE, MissingCells, told_by
-from .inputs import Inputs as Described
+from .inputs import WHOLE, Inputs, MissingCells, told_by
 from .library import Callbacks, CertregError, Handle, ModelWarning, exported, lib, with_column_names
 from .models import device_model
 from .questions import Asked, Question, question_of, structs_of
@@ -135,7 +134,7 @@ class Estimator(Handle):
     _NAME = "estimator"
     _columns: Columns | None = None  # if inputs are DataFrames
     _names: Names = None  # of the features
-    _told: Described  # what is known of the inputs
+    _told: Inputs  # what is known of the inputs
     _missing: list[MissingCells]  # of the input that has begun; the model is never called before
     _whole = 0  # rows of every call, of a model that takes no fewer
     _unknown: Mapping[int, set[float]] = {}  # marks that the description of rows lacks
@@ -146,7 +145,7 @@ class Estimator(Handle):
     def __init__(
         self,
         model: Model,
-        inputs: int | Sequence[int] | Frame | Described,
+        inputs: int | Sequence[int] | Frame | Inputs,
         max_samples: int,
         *,
         outputs: int = 1,
@@ -171,10 +170,10 @@ class Estimator(Handle):
         self._backend = pointer()
         self._attacks: Attacks | None = None  # made on demand
         self.on_device, self._has_stream = device is not None, integer(stream, "stream") > 0
-        told = inputs if isinstance(inputs, Described) else None
+        told = inputs if isinstance(inputs, Inputs) else None
         if is_frame(inputs):
             columns = cast(Columns, split_frame(inputs, scale, values=False)[1])
-            told, scale = Described((len(columns.names),), None, columns), columns.scale
+            told, scale = Inputs((len(columns.names),), None, columns), columns.scale
         if told:
             told = told if scale is None else told.with_scale(scale)
             self._columns, self._names, inputs = told._new_columns(), told.names, told.shape
@@ -295,7 +294,7 @@ class Estimator(Handle):
         self._unused_noise = max(self._unused_noise, noise_id + 1)
         return noise_id
 
-    def _input(self, given: Inputs, what: str = "z") -> FlatInput:
+    def _input(self, given: Data, what: str = "z") -> FlatInput:
         """An input as a flat float32 array, and the layout of a DataFrame. An array (1, *shape) is
         one input too."""
         layout = None
@@ -309,7 +308,7 @@ class Estimator(Handle):
                 check_exact(each[np.newaxis], self._scale, what)
         return z, layout
 
-    def _inputs_of(self, X: Inputs) -> Iterator[FlatInput]:
+    def _inputs_of(self, X: Data) -> Iterator[FlatInput]:
         """The rows of X as _input returns them. Rows of a DataFrame have one layout, so that they
         can share batches, and codes instead of digests."""
         if self._columns is None:
@@ -325,7 +324,7 @@ class Estimator(Handle):
         error.args = (with_column_names(f"{error}{more}", self._names),)
         return error
 
-    def _describe(self, told: Described | None) -> None:
+    def _describe(self, told: Inputs | None) -> None:
         """Adds what is known of the inputs, which are arrays. Marks that only a model in this
         process knows are refused later, since nothing else has left them out."""
         if told is not None:
@@ -355,7 +354,7 @@ class Estimator(Handle):
         return found
 
     # ---- one input
-    def begin(self, z: Inputs, sigma: float, noise_id: int | None = None, level: int = 0) -> None:
+    def begin(self, z: Data, sigma: float, noise_id: int | None = None, level: int = 0) -> None:
         """Start a new input and empty the record.
 
         Parameters
@@ -519,7 +518,7 @@ class Estimator(Handle):
 
     def certify_sigmas(
         self,
-        z: Inputs,
+        z: Data,
         sigmas: ArrayLike,
         total_samples: int,
         *questions: Asked,
@@ -899,7 +898,7 @@ class Estimator(Handle):
 
     def _sample_each(
         self,
-        X: Inputs,
+        X: Data,
         sigma: float,
         samples: int,
         use: Callable[[], object],

@@ -13,7 +13,7 @@ from typing import TypeGuard, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import DType, Frame, Function, Inputs, Names, Package, Scale, Series, Shape, needed
+from .arguments import DType, Data, Frame, Function, Names, Package, Scale, Series, Shape, needed
 from .arguments import of_class
 from .arrays import inputs_of, scale_of, unusable
 
@@ -313,7 +313,7 @@ class Columns:
         made.dtypes = dict(dtypes)
         return made
 
-    def row(self, x: Inputs, what: str) -> tuple[np.ndarray, "FrameLayout"]:
+    def row(self, x: Data, what: str) -> tuple[np.ndarray, "FrameLayout"]:
         """A DataFrame of one row with these columns, in any order, as an array; and its layout,
         which functions of wrap need: see `become`. A column without noise is 24 bits of a digest of
         its value, which identifies the input in records and certificates."""
@@ -329,11 +329,11 @@ class Columns:
             found.matrix[0, j] = int.from_bytes(digest, "little")
         return found.matrix[0], found.layout
 
-    def table(self, x: Inputs, what: str) -> "Columns":
+    def table(self, x: Data, what: str) -> "Columns":
         """A DataFrame with these columns, in any order, in the order of these columns."""
         return Columns(self.ordered(x, what), self.scale)
 
-    def ordered(self, x: Inputs, what: str) -> Frame:
+    def ordered(self, x: Data, what: str) -> Frame:
         """The DataFrame with these columns in this order, and with these categories."""
         if not is_frame(x):
             raise TypeError(f"{what} must be a DataFrame, because the inputs were given as one")
@@ -452,7 +452,7 @@ def _same_value(known: Any, value: Any, pandas: Package) -> bool:
 
 
 def split_frame(
-    X: Inputs, scale: Scale, values: bool = True
+    X: Data, scale: Scale, values: bool = True
 ) -> tuple[np.ndarray, Columns | None, ArrayLike | None]:
     """X as an array of shape (rows, ...), its Columns if it is a DataFrame or else None, and the
     scale as numbers; None if all features of an array get noise by default. `values`: features with
@@ -498,12 +498,12 @@ def _is_changed(value: Any, rounded: Any) -> bool:
     return whole and not (np.isfinite(rounded) and int(value) == int(rounded))
 
 
-def index_of(X: Inputs) -> Index:
+def index_of(X: Data) -> Index:
     """The index of a DataFrame; None for an array."""
     return X.index if is_frame(X) else None
 
 
-def in_order(values: Inputs, index: Index, what: str) -> Inputs:
+def in_order(values: Data, index: Index, what: str) -> Data:
     """The values for the rows of a DataFrame with this index, by position. Raises ValueError for a
     Series or DataFrame with another index, or the same one in another order: after a shuffle the
     positions may be right or the labels of the index, and nothing tells which."""
@@ -518,7 +518,7 @@ def in_order(values: Inputs, index: Index, what: str) -> Inputs:
     )
 
 
-def rows_of(X: Inputs) -> Iterator[Inputs]:
+def rows_of(X: Data) -> Iterator[Data]:
     """The inputs one by one: arrays, or DataFrames of one row."""
     return (X.iloc[[i]] for i in range(len(X))) if is_frame(X) else iter(inputs_of(X))
 
@@ -541,7 +541,7 @@ def spread_of(values: np.ndarray, kind: str) -> np.ndarray:
     return np.array([SPREADS[kind](column) if column.size else np.nan for column in known])
 
 
-def feature_scale(X: Inputs, kind: str = "std") -> Any:
+def feature_scale(X: Data, kind: str = "std") -> Any:
     """Compute the spread of each feature, for the argument `scale`.
 
     sigma is then in units of the spread, and units like euros or years do not matter. The scale is
@@ -589,7 +589,7 @@ def feature_scale(X: Inputs, kind: str = "std") -> Any:
     return spread if columns is None else columns.series(spread)
 
 
-def weighted_scale(X: Inputs, kind: str, weights: np.ndarray | None) -> Any:
+def weighted_scale(X: Data, kind: str, weights: np.ndarray | None) -> Any:
     """feature_scale of rows with weights. Raises ValueError for another kind than "std"."""
     if weights is None:
         return feature_scale(X, kind)
@@ -604,7 +604,7 @@ def weighted_scale(X: Inputs, kind: str, weights: np.ndarray | None) -> Any:
     return values * 0 + np.where(np.asarray(values) > 0, spread, 0)
 
 
-def scale_from(X: Inputs, scale: Scale) -> Scale:
+def scale_from(X: Data, scale: Scale) -> Scale:
     """The scale; the feature_scale of X for "std" and "iqr"."""
     return feature_scale(X, scale) if isinstance(scale, str) else scale
 

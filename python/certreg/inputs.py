@@ -14,8 +14,8 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Inputs as Data
-from .arguments import Model, Names, Path, Scale, Shape, abbreviated, integer, of_class, path_of
+from .arguments import Data, Model, Names, Path, Scale, Shape, abbreviated, integer, of_class
+from .arguments import path_of
 from .arrays import array_of, check_finite, inputs_of, numbers, scale_of, unnamed
 from .constants import VERSION_NUMBER, Status, version_text
 from .denoise import Denoised, check_use, check_whole, remark_on_examples

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import structs as S
-from .arguments import Frame, Inputs, Model, Path, Shape, given_seed, i32, integer, needed, number
+from .arguments import Data, Frame, Model, Path, given_seed, i32, integer, needed, number
 from .arguments import optional_function, path_of, refuse, with_habits
 from .arrays import address_of, array_of, arrays_in_file, numbers, optional_array
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status, member
@@ -24,8 +24,7 @@ from .estimator import Estimator, kinds_of
 from .files import replace_arrays
 from .frames import Columns, Index, categories_of_text, in_order, index_of, is_frame, rows_of_text
 from .frames import text_of_categories, text_of_rows
-from .inputs import Inputs as Described
-from .inputs import prepare
+from .inputs import Inputs, prepare
 from .library import CertregError, check, lib, refusal_of, value_error
 from .results import _Result
 
@@ -224,7 +223,7 @@ _KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part o
 
 
 Intervals: TypeAlias = Any  # an Interval, or a list with one for each output
-_Points: TypeAlias = tuple[Inputs, list[int], list[bytes]]  # with noise ids, and records
+_Points: TypeAlias = tuple[Data, list[int], list[bytes]]  # with noise ids, and records
 
 
 class Calibrated(HtmlTable):
@@ -297,8 +296,8 @@ class Calibrated(HtmlTable):
     def __init__(
         self,
         model: Model,
-        X: Inputs,
-        y: Inputs,
+        X: Data,
+        y: Data,
         sigma: float,
         *,
         samples: int = 101,
@@ -310,7 +309,7 @@ class Calibrated(HtmlTable):
         progress: Progress | None = None,
         seed: int | None = None,
         inputs_seed: int | None = None,
-        inputs: Described | None = None,
+        inputs: Inputs | None = None,
         **options: Any,
     ) -> None:
         if options.pop("jobs", 1) != 1:
@@ -365,7 +364,7 @@ class Calibrated(HtmlTable):
     def _set_model(
         self,
         model: Model,
-        inputs: Described,
+        inputs: Inputs,
         outputs: int,
         most: int,
         inputs_seed: int | None,
@@ -394,7 +393,7 @@ class Calibrated(HtmlTable):
     @value_error()
     def _calibrate(
         self,
-        X: Inputs,
+        X: Data,
         truths: np.ndarray,
         samples: int,
         seed: int | None,
@@ -496,7 +495,7 @@ class Calibrated(HtmlTable):
             if "names" in kept:
                 names, dtypes = kept["names"].tolist(), categories_of_text(str(kept["categories"]))
                 columns = Columns.of_names(list(map(str, names)), limits["scale"], dtypes)
-            inputs = Described(shape, limits.get("scale"), columns)
+            inputs = Inputs(shape, limits.get("scale"), columns)
             for j, mark in kept.get("marks", np.empty((0, 2))).tolist():
                 inputs.marks[int(j)] = (*inputs.marks.get(int(j), ()), float(mark))
             points = _points_of(kept, inputs)
@@ -601,7 +600,7 @@ class Calibrated(HtmlTable):
             self._rules[key] = rule_of(c, radius=key[0], alpha=key[1], samples=samples)
         return self._rules[key]
 
-    def _sampled(self, x: Inputs, rule: S.Rule, noise_id: int | None) -> None:
+    def _sampled(self, x: Data, rule: S.Rule, noise_id: int | None) -> None:
         self._estimator._begin_flat(self._estimator._input(x, "x"), self.sigma, noise_id)
         self._estimator.sample(0, rule.samples)
         with self._estimator._callbacks.holding_interrupts():
@@ -610,7 +609,7 @@ class Calibrated(HtmlTable):
     @value_error()
     def interval(
         self,
-        x: Inputs,
+        x: Data,
         radius: float,
         alpha: float = 0.05,
         *,
@@ -649,7 +648,7 @@ class Calibrated(HtmlTable):
 
     @value_error()
     def intervals(
-        self, X: Inputs, radius: float, alpha: float = 0.05, *, samples: int | None = None
+        self, X: Data, radius: float, alpha: float = 0.05, *, samples: int | None = None
     ) -> IntervalList:
         """Compute the interval of every row.
 
@@ -671,7 +670,7 @@ class Calibrated(HtmlTable):
 
     def _each_interval(
         self,
-        X: Inputs,
+        X: Data,
         rule: S.Rule,
         use: Callable[[Intervals], object],
         noise_ids: Iterable[int | None] = itertools.repeat(None),
@@ -683,7 +682,7 @@ class Calibrated(HtmlTable):
     @value_error()
     def covers(
         self,
-        x: Inputs,
+        x: Data,
         truth: ArrayLike,
         radius: float,
         alpha: float = 0.05,
@@ -750,7 +749,7 @@ class Calibrated(HtmlTable):
 def _copied(
     kind: type[Calibrated],
     model: Model,
-    inputs: Described,
+    inputs: Inputs,
     most: int,
     options: dict[str, Any],
     scores: np.ndarray,
@@ -766,14 +765,14 @@ def _copied(
     return made
 
 
-def _points_of(kept: Mapping[str, np.ndarray], described: Described) -> _Points:
+def _points_of(kept: Mapping[str, np.ndarray], described: Inputs) -> _Points:
     """The points of a file. Raises ValueError if they do not fit together."""
     ids, inputs = kept["point_ids"], kept["points"]
     if not ids.size:
         raise ValueError("it has no points")
     found = ids.ravel().tolist(), [kept[f"record_{i}"].tobytes() for i in range(ids.size)]
     if described.names is not None:
-        rows: Inputs = rows_of_text(str(inputs)) if inputs.item() else ()
+        rows: Data = rows_of_text(str(inputs)) if inputs.item() else ()
         return rows, *found
     each = ids.size, *described.shape
     return array_of(inputs, each, np.float32, "points").reshape(each), *found

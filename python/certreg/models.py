@@ -19,7 +19,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Frame, Function, Inputs, Model, Names, Path, Session, Tensor, abbreviated
+from .arguments import Data, Frame, Function, Model, Names, Path, Session, Tensor, abbreviated
 from .arguments import needed, of_class
 from .arrays import DeviceArray, frame_as_array, in_pieces
 from .library import ModelWarning
@@ -92,7 +92,7 @@ class SessionModel:
                 f"columns {some} of output {self.output!r} are not there: it has {count} in a row"
             )
 
-    def __call__(self, x: Inputs) -> np.ndarray:
+    def __call__(self, x: Data) -> np.ndarray:
         rows: Frame = x if hasattr(x, "shape") else np.asarray(x)
         fed, count, batch = self._fed(rows), len(rows), self.batch
         if batch is None or count == batch:

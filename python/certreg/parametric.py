@@ -9,7 +9,7 @@ from typing import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import DType, Inputs, Model, Names, abbreviated, integer, listed, optional_function
+from .arguments import DType, Data, Model, Names, abbreviated, integer, listed, optional_function
 from .arrays import check_finite, numbers
 from .frames import is_frame, order
 from .models import as_model
@@ -72,7 +72,7 @@ class Parametric:
         first = self._made(np.zeros((1, len(self.feature_names_in_))))
         self._rows = max(1, _BYTES // max(1, first.nbytes))
 
-    def __call__(self, p: Inputs) -> np.ndarray:
+    def __call__(self, p: Data) -> np.ndarray:
         """The outputs for parameters of shape (rows, parameters), or for a DataFrame."""
         names, given = self.feature_names_in_, p
         if is_frame(p):

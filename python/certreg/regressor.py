@@ -19,11 +19,11 @@ from sklearn.utils import check_X_y, column_or_1d
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter
 
-from .arguments import Frame, Inputs, Model, Scale, needed, number, own_names, refuse, seed_of_state
+from .arguments import Data, Frame, Model, Scale, needed, number, own_names, refuse, seed_of_state
 from .constants import NO_PILOT, PLAN_PAIRS, Statistic
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, weighted_scale
-from .inputs import Inputs as Described
+from .inputs import Inputs
 from .inputs import scale_by_rule
 from .intervals import Calibrated
 from .library import CertregError
@@ -87,7 +87,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.certify([[0.5, 0.5]], 0.5, samples=2000).certificate(0).certified
     True"""
 
-    _kept: tuple[Inputs, np.ndarray, np.ndarray] | None  # rows, truths, numbers of the rows
+    _kept: tuple[Data, np.ndarray, np.ndarray] | None  # rows, truths, numbers of the rows
     _labels: dict[str, object]  # dtypes of the columns of categories and of texts
     _calibrated: Calibrated | None
 
@@ -106,7 +106,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         hi: ArrayLike | None = None,
         random_state: int | None = None,
         check: bool = True,
-        inputs: Described | None = None,
+        inputs: Inputs | None = None,
     ) -> None:
         self.regressor, self.sigma, self.scale, self.statistic = regressor, sigma, scale, statistic
         self.samples, self.failure_rate, self.pairs = samples, failure_rate, pairs
@@ -115,7 +115,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- fitting
     def fit(
-        self, X: Inputs, y: Inputs, sample_weight: Inputs | None = None
+        self, X: Data, y: Data, sample_weight: Data | None = None
     ) -> "SmoothedRegressor":
         """Fit a copy of the regressor, and keep a share of the rows for intervals.
 
@@ -177,8 +177,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _rows(
-        self, X: Inputs, y: Inputs, weights: Inputs | None
-    ) -> tuple[Inputs, np.ndarray, np.ndarray | None]:
+        self, X: Data, y: Data, weights: Data | None
+    ) -> tuple[Data, np.ndarray, np.ndarray | None]:
         """The rows, targets and weights of fit, checked."""
         several = 2 if self.calibration or isinstance(self.scale, str) else 1
         if is_frame(X):
@@ -201,7 +201,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("Negative values in data passed to `sample_weight`")
         return X, y, checked
 
-    def _checked(self, X: Inputs) -> Frame:
+    def _checked(self, X: Data) -> Frame:
         """X as a DataFrame or an array. DataFrames are not converted, since pipelines choose
         columns by their names."""
         check_is_fitted(self, "regressor_")
@@ -255,7 +255,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     # ---- serving
-    def predict(self, X: Inputs) -> np.ndarray:
+    def predict(self, X: Data) -> np.ndarray:
         """Predict the statistic of `samples` noisy outputs around each row.
 
         Parameters
@@ -280,12 +280,12 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 e._sample_each(rows, self.sigma, *each, self._noises_of(rows))
         return np.array(values)
 
-    def _noises_of(self, X: Inputs) -> Iterator[int | None]:
+    def _noises_of(self, X: Data) -> Iterator[int | None]:
         """The noise id of each row; None for fresh noise."""
         fresh = self.random_state is None
         return itertools.repeat(None) if fresh else map(self._noise_of, rows_of(X))
 
-    def _noise_of(self, z: Inputs) -> int:
+    def _noise_of(self, z: Data) -> int:
         """The noise id of an input, by a digest."""
         row = np.asarray(z).ravel()
         data = repr(row.tolist()).encode() if row.dtype == object else np.float32(row).tobytes()
@@ -306,7 +306,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- guarantees
     def certify(
-        self, X: Inputs, tolerance: float | str | ArrayLike, *, alpha: float = 0.05, **options: Any
+        self, X: Data, tolerance: float | str | ArrayLike, *, alpha: float = 0.05, **options: Any
     ) -> Rows:
         """Certify the radius within which predictions stay within a tolerance.
 
@@ -338,7 +338,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return certify_rows(self.regressor_, rows, self.sigma, questions, **own, **more)
 
     def predict_interval(
-        self, X: Inputs, *, radius: float = 0.0, alpha: float = 0.05
+        self, X: Data, *, radius: float = 0.0, alpha: float = 0.05
     ) -> np.ndarray:
         """Predict intervals that contain the truth although rows were moved. Experimental.
 
@@ -422,12 +422,12 @@ def _naming(lacking: np.ndarray) -> Iterator[None]:
         raise
 
 
-def _with_missing(X: Inputs) -> np.ndarray:
+def _with_missing(X: Data) -> np.ndarray:
     """The indices of the rows with missing cells."""
     lacks = X.isna().any(axis=1).to_numpy() if is_frame(X) else np.isnan(X).any(axis=1)
     return np.flatnonzero(lacks)
 
 
-def _taken(X: Inputs, rows: np.ndarray) -> Inputs:
+def _taken(X: Data, rows: np.ndarray) -> Data:
     """Some rows of a DataFrame or an array."""
     return X.iloc[rows] if is_frame(X) else np.asarray(X)[rows]

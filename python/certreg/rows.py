@@ -16,16 +16,15 @@ from numpy.typing import ArrayLike
 
 from . import structs as S
 from .alternatives import Alternatives, ChangeSet, Space
-from .arguments import Call, Executor, Inputs, Model, Path, Scale, abbreviated, field_names, integer
+from .arguments import Call, Data, Executor, Model, Path, Scale, abbreviated, field_names, integer
 from .arguments import number, own_names, positive, seed_or_random
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraints_of, member
 from .constants import no_member
 from .denoise import remark_on_examples
 from .display import Progress, Reporter
 from .estimator import Kinds, kinds_of, pilot_for
-from .frames import Columns, index_of
-from .inputs import Inputs as Described
-from .inputs import check_rows, is_default, missing_with_noise, prepare, rows_in_float32
+from .frames import index_of
+from .inputs import Inputs, check_rows, is_default, missing_with_noise, prepare, rows_in_float32
 from .library import CertregError, ModelWarning, of_model, refusal_of, value_error
 from .questions import Asked, Question, needed_constraints, question_of
 from .queue import MOST_ROW, check_alternatives
@@ -150,7 +149,7 @@ ASKED = 1000  # rows of a file that are asked again together
 @with_other_names
 def certify_rows(
     model: Model,
-    X: Inputs,
+    X: Data,
     sigma: float | Sequence[float],
     questions: Asked | Sequence[Asked],
     *,
@@ -163,7 +162,7 @@ def certify_rows(
     progress: Progress = True,
     resume: Path | None = None,
     alternatives: ChangeSet | Sequence[ChangeSet] | None = None,
-    inputs: Described | None = None,
+    inputs: Inputs | None = None,
     options: Options = Options(),
 ) -> Rows:
     """Certify every row of X.

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from . import structs as S
 from .alternatives import Found
-from .arguments import Axes, Frame, Function, Inputs, Names, Path, Shape, needed, not_negative
-from .arguments import number, path_of, positive
+from .arguments import Axes, Data, Frame, Function, Names, Path, Shape, needed, not_negative, number
+from .arguments import path_of, positive
 from .arrays import arrays_in_file, check_finite, numbers
 from .constants import Center, Domain, Method, Outcome, Output, Reason, Statistic, Status, Stop
 from .constants import enum_value, version_text
@@ -25,7 +25,7 @@ from .display import HtmlTable, Line, Table, aligned, printable
 from .estimator import Estimator, kinds_of
 from .files import archive_of, replace
 from .frames import Index, in_order, listed, noise_on
-from .inputs import Inputs as Described
+from .inputs import Inputs
 from .library import CertregError, version
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
 from .questions import Question, Serving, Target, digests_of, divided, stated_tolerance
@@ -425,7 +425,7 @@ def population(
     confidence: float = 0.95,
     radius: float | None = None,
     question: int = 0,
-    labels: Inputs | None = None,
+    labels: Data | None = None,
     error: float | None = None,
 ) -> Table:
     """Bound from below the share of the population that has a breaking radius of at least r.
@@ -494,7 +494,7 @@ def population(
     ]
 
 
-def _refuse(rows: Rows, question: int, labels: Inputs | None) -> None:
+def _refuse(rows: Rows, question: int, labels: Data | None) -> None:
     """Raises ValueError or IndexError for rows that prove nothing about a population."""
     rows._check_radii()
     if not len(rows):
@@ -676,7 +676,7 @@ class Rows(HtmlTable):
     made: str = ""
     alternatives: dict[tuple[int, int], Found] = dataclasses.field(default_factory=dict)
     doubt: str = ""
-    inputs: Described | None = None
+    inputs: Inputs | None = None
     certreg: str = dataclasses.field(default_factory=lambda: version_text(version()))
 
     def __post_init__(self) -> None:
@@ -933,7 +933,7 @@ class Rows(HtmlTable):
                     (row, k): Found.of_lists(*parts)
                     for row, k, *parts in facts.get("alternatives", [])
                 },
-                inputs=Described._of_facts(facts["inputs"]) if facts.get("inputs") else None,
+                inputs=Inputs._of_facts(facts["inputs"]) if facts.get("inputs") else None,
                 **{name: facts[name] for name in _FACTS},
                 **{name: facts[name] for name in _LATER if name in facts},
             )
@@ -1062,7 +1062,7 @@ class Rows(HtmlTable):
         texts = "".join(f"<p>{html.escape(text)}</p>" for text in self.remarks())
         return f"{super()._repr_html_()}{texts}"
 
-    def label_errors(self, labels: Inputs) -> np.ndarray:
+    def label_errors(self, labels: Data) -> np.ndarray:
         """Compute the distance of each prediction from the label of its row.
 
         Parameters
@@ -1085,7 +1085,7 @@ class Rows(HtmlTable):
         each = [self._errors_of(q, labels) for q in range(len(self.questions))]
         return np.stack(each, axis=2)
 
-    def _errors_of(self, q: int, labels: Inputs) -> np.ndarray:
+    def _errors_of(self, q: int, labels: Data) -> np.ndarray:
         """label_errors of one question, (rows, sigmas)."""
         output = self.questions[q].output
         if self.questions[q].is_vector:
@@ -1105,7 +1105,7 @@ class Rows(HtmlTable):
                 "rows['output_hi'] have them, and plot_reach draws the bounds of one input"
             )
 
-    def useful_radii(self, labels: Inputs) -> np.ndarray:
+    def useful_radii(self, labels: Data) -> np.ndarray:
         """Compute radii that count only predictions near the label.
 
         Parameters
@@ -1127,7 +1127,7 @@ class Rows(HtmlTable):
         return np.where(self.label_errors(labels) <= self["tolerance"], self["radius"], 0.0)
 
     def choose_sigma(
-        self, question: int = 0, *, labels: Inputs | None = None, slack: float = 0.1
+        self, question: int = 0, *, labels: Data | None = None, slack: float = 0.1
     ) -> SigmaChoice:
         """Choose the sigma with the greatest mean radius.
 
@@ -1188,7 +1188,7 @@ class Rows(HtmlTable):
         self,
         question: int = 0,
         *,
-        labels: Inputs | None = None,
+        labels: Data | None = None,
         confidence: float | None = None,
     ) -> Table:
         """Compute the share of rows that are certified at each radius, as `plot` draws it.
@@ -1241,9 +1241,9 @@ class Rows(HtmlTable):
 
     def plot(
         self,
-        correct: Inputs | None = None,
+        correct: Data | None = None,
         *,
-        labels: Inputs | None = None,
+        labels: Data | None = None,
         error: bool = False,
         confidence: float | None = None,
         **more: Any,
@@ -1328,7 +1328,7 @@ class Rows(HtmlTable):
         return [f"{n}, question {q}" if names.count(n) > 1 else n for q, n in enumerate(names)]
 
 
-def labels_of(labels: Inputs, count: int, index: Index = None) -> np.ndarray:
+def labels_of(labels: Data, count: int, index: Index = None) -> np.ndarray:
     """The true outputs of `count` rows, with this index if they were a DataFrame. Raises TypeError
     or ValueError for a wrong type or shape."""
     truth = numbers(in_order(labels, index, "labels"), np.float64, "labels")

@@ -12,7 +12,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Frame, Inputs, Model, Scale, Series, Shape, integer, needed, not_negative
+from .arguments import Data, Frame, Model, Scale, Series, Shape, integer, needed, not_negative
 from .arguments import number, refuse, seed_or_random, with_habits
 from .arrays import PIECE, array_of, check_finite, numbers
 from .boxes import bounds_of, radius_of_box
@@ -44,7 +44,7 @@ class Groups:
     limit   largest factor"""
 
     def __init__(
-        self, X: Inputs, scale: Scale, groups: ArrayLike | None, limit: float, box: Scale
+        self, X: Data, scale: Scale, groups: ArrayLike | None, limit: float, box: Scale
     ) -> None:
         bounds = None if box is None else bounds_of(X, box, "box")
         matrix, columns, given_scale = split_frame(X, scale)
@@ -265,7 +265,7 @@ class TunedScale:
 @with_habits
 def tune_scale(
     model: Model,
-    X: Inputs,
+    X: Data,
     sigmas: float | Sequence[float],
     question: Asked,
     *,
@@ -275,7 +275,7 @@ def tune_scale(
     samples: int = 1000,
     rounds: int = 8,
     limit: float = 4.0,
-    labels: Inputs | None = None,
+    labels: Data | None = None,
     slack: float = 0.1,
     seed: int | None = None,
     progress: Progress = True,
@@ -607,12 +607,12 @@ class Comparison:
 @with_habits
 def compare_denoised(
     model: Model,
-    X: Inputs,
+    X: Data,
     sigmas: float | Sequence[float],
     question: Asked,
     *,
-    examples: Inputs,
-    labels: Inputs | None = None,
+    examples: Data,
+    labels: Data | None = None,
     slack: float = 0.1,
     scale: Scale = None,
     components: int = 0,
@@ -711,7 +711,7 @@ def compare_denoised(
     return Comparison(helps, models[chosen], levels[chosen // 2], gain, gain_error, tuple(lines))
 
 
-def _check_apart(front: Denoised, X: Inputs, scale: Scale) -> int:
+def _check_apart(front: Denoised, X: Data, scale: Scale) -> int:
     """The number of rows of X. Raises ValueError if X has another form, or examples among it."""
     matrix, columns, numbers_of_scale = split_frame(X, scale)
     if len(matrix) < 2:

@@ -12,8 +12,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Inputs, Model, Package, Scale, Shape, abbreviated, installed, listed
-from .arguments import refuse
+from .arguments import Data, Model, Package, Scale, Shape, abbreviated, installed, listed, refuse
 from .arrays import array_of, check_finite, inputs_of, numbers, scale_of
 from .boxes import bounds_of, radius_of_box
 from .display import Line, aligned, printable, rounded
@@ -57,7 +56,7 @@ class Perturbations:
 
     def __init__(
         self,
-        X: Inputs,
+        X: Data,
         scale: Scale,
         step: ArrayLike | None,
         kind: str | None,
@@ -211,7 +210,7 @@ def _listed(names: Sequence[object]) -> str:
 
 def within(
     model: Model,
-    X: Inputs,
+    X: Data,
     bounds: Scale,
     sigma: float | None = None,
     *,
@@ -307,7 +306,7 @@ class RadiusComparison:
 
 
 def compare_radius(
-    X: Inputs,
+    X: Data,
     radius: ArrayLike | Rows,
     *,
     scale: Scale = None,

@@ -9,7 +9,7 @@ import statistics
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Inputs, Model
+from ..arguments import Data, Model
 from ..attacks import AttackResult
 from ..constants import PLAN_COUNT_FAILURES, Status
 from ..display import Line, ProgressLine, Reporter, Table, aligned
@@ -174,7 +174,7 @@ class _Guarded:
     def __init__(self, model: Model) -> None:
         self.model = as_model(model)
 
-    def __call__(self, x: Inputs) -> ArrayLike:
+    def __call__(self, x: Data) -> ArrayLike:
         try:
             return self.model(x)
         except RAISED as error:

@@ -12,7 +12,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from ..arguments import Frame, Inputs, Names, Package, Shape, needed, seed_or_random
+from ..arguments import Data, Frame, Names, Package, Shape, needed, seed_or_random
 from ..arrays import scale_of, unusable
 from ..boxes import checked_bounds
 from ..files import place_of, replace
@@ -138,7 +138,7 @@ def read_labels(path: str, count: int, rows: RowRange = ALL) -> np.ndarray:
 
 
 def read_scale(
-    text: str, shape: Shape, features: Features, inputs: Callable[[str], Inputs] | None = None
+    text: str, shape: Shape, features: Features, inputs: Callable[[str], Data] | None = None
 ) -> np.ndarray:
     """The noise of each feature in units of sigma, an array of this shape: from a number, a file,
     or the spread of inputs. `inputs` reads a file of inputs, or without a name the command's."""
