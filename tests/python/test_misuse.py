@@ -402,3 +402,13 @@ def test_idle_handles_that_are_hammered_mix_no_answers(make, ask, fits):
     assert answers[MINE] or answers[OTHERS]
     for z, found in answers.items():
         assert [one for one in found if not fits(one, z)] == []
+
+
+def test_attacks_are_freed_with_their_estimator():
+    e = estimator()
+    e.certify(X[0], 0.25, 200, 0.5)
+    e.attack(0.5, 1000)
+    attacks = e._attacks
+    assert attacks._handle
+    e.close()
+    assert not attacks._handle
