@@ -2,6 +2,7 @@
 worker, of the program and of mpirun."""
 
 import contextlib
+import itertools
 import os
 import pathlib
 import shutil
@@ -14,7 +15,7 @@ import time
 import pytest
 
 import executors_program as program
-from kit import environment, package, parametrize
+from kit import bits, environment, package, parametrize
 from certreg import Options, RowsError, certify_rows
 
 HERE = pathlib.Path(__file__).parent
@@ -28,10 +29,13 @@ def needs(how):
 
 
 def table(path):
-    """All certificates in a resume file; an empty list before it exists."""
+    """All certificates in a resume file, without what was asked again, which depends on the rows
+    that a process computes together; an empty list before it exists."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-            return db.execute("SELECT * FROM certificates ORDER BY 1, 2, 3, 4").fetchall()
+            found = db.execute("SELECT * FROM certificates ORDER BY 1, 2, 3, 4")
+            same = [not c[0].startswith(("audit", "checksum")) for c in found.description]
+            return [tuple(itertools.compress(line, same)) for line in found]
     except sqlite3.OperationalError:
         return []
 
@@ -109,5 +113,4 @@ def test_dask_skips_a_row_that_ends_its_process(folder, whole):
             rows = certify_rows(*ask, **how, options=Options(on_crash="skip"))
     assert {row for row, _ in rows.errors} == {7}
     others = [row for row in range(len(rows)) if row != 7]
-    wanted = whole[0].certificates[others]
-    assert rows.certificates[others].tobytes() == wanted.tobytes()
+    assert bits(rows[others]) == bits(whole[0][others])
