@@ -362,7 +362,7 @@ def tune_scale(
     start = box if scale is None and box is not None else scale
     scale, texts = scale_by_rule(model, X, start, more.get("inputs"))
     for text in texts:
-        warnings.warn(text, stacklevel=2)
+        warnings.warn(text, stacklevel=3)
     setting = Groups(X, scale, groups, number(limit, "limit"), box)
     levels = sigmas_of(sigmas)
     rounds, count = integer(rounds, "rounds", 1), len(setting.X)
@@ -676,7 +676,7 @@ def compare_denoised(
     slack = not_negative(slack, "slack")
     scale, texts = scale_by_rule(model, X, scale, more.get("inputs"))
     for text in texts:
-        warnings.warn(text, stacklevel=2)
+        warnings.warn(text, stacklevel=3)
     try:
         fronts = [Denoised(model, examples, sigma, scale, components) for sigma in levels]
     except (TypeError, ValueError) as error:

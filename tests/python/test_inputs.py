@@ -86,6 +86,19 @@ def test_a_keyword_with_another_meaning_marks_nothing():
         assert Inputs.of(functools.partial(f, missing=value), X).marks == {}
 
 
+def test_warnings_name_the_line_of_the_caller():
+    x = np.c_[X[:60, 0], X[:60, 2]]
+    f, more = (lambda x: x[:, 0]), dict(seed=1, progress=False, samples=50)
+    for call in (
+        lambda: certify_rows(f, x, 0.3, 0.5, **more),
+        lambda: tune_scale(f, x, [0.3], 0.5, rounds=1, **more),
+        lambda: Inputs.of(f, x[:9]),
+    ):
+        with pytest.warns(UserWarning) as told:
+            call()
+        assert told[0].filename == __file__
+
+
 def test_everything_takes_a_description():
     inputs, model = Inputs.of(None, X, [1, 2, 0]), lambda x: first(x)
     found = []
