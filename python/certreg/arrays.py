@@ -210,7 +210,7 @@ def inputs_of(X: object) -> np.ndarray:
     if hasattr(X, "columns"):
         if hasattr(X, "to_pandas"):  # of polars, Arrow and others
             kind = f"{type(X).__module__.partition('.')[0]}.{type(X).__name__}"
-            raise TypeError(f"X is a {kind}, and names belong to pandas here: give X.to_pandas()")
+            raise TypeError(f"X is a {kind}, and must be one of pandas: give X.to_pandas()")
         raise TypeError(
             "X is a DataFrame: give X.to_numpy(), in the order of the model's features, and a "
             "model that takes arrays"

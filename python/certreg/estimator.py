@@ -69,10 +69,10 @@ class Estimator(Handle):
         columns). It must not write to the array, and has to copy values that it keeps, since the
         next batch overwrites the array. Or a model of PyTorch, ONNX Runtime, scikit-learn, XGBoost
         or LightGBM; see as_model. None: the program uses `draw` and `record`.
-    inputs : int, tuple or DataFrame
+    inputs : int, tuple, DataFrame or Inputs
         Number of features; or a shape such as (3, 32, 32), and the model then takes (rows, 3, 32,
         32); or a DataFrame. Inputs are then DataFrames of one row with its columns; model and scale
-        are as for certify_rows.
+        are as for certify_rows. Or a description of the inputs, with the default of `scale`.
     max_samples : int
         Most samples of one input, pilot included.
     outputs : int
@@ -175,8 +175,8 @@ class Estimator(Handle):
             columns = cast(Columns, split_frame(inputs, scale, values=False)[1])
             told, scale = Inputs((len(columns.names),), None, columns), columns.scale
         if told:
-            told = told if scale is None else told.with_scale(scale)
-            self._columns, self._names, inputs = told._new_columns(), told.names, told.shape
+            told = told.with_scale(told.scale if scale is None else scale)
+            self._columns, self._names, inputs = told._columns, told.names, told.shape
             scale = told.scale if self._columns or (told.scale != 1).any() else None
         shape = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
         self.shape = tuple(integer(length, "inputs", 1) for length in shape)
@@ -345,8 +345,8 @@ class Estimator(Handle):
             if self._told.scale.flat[j] > 0 and float(z[j]) in each:
                 raise ValueError(
                     f"feature {j} of the input is {z[j]:g}, which marks a missing cell for the "
-                    "model, and a factory is not asked before: give "
-                    "inputs=certreg.Inputs.of(model, X)"
+                    "model; this was not known, since a factory is called only afterwards: give "
+                    "inputs=certreg.Inputs.of(model, X) with the model itself"
                 )
         found = WHOLE if self.on_device else self._told._missing_in(z)
         if found.some:

@@ -22,7 +22,7 @@ from .denoise import Denoised, check_use, check_whole, remark_on_examples
 from .display import HtmlTable, Table, aligned
 from .files import replace
 from .frames import FEWEST_ROWS, PLACEHOLDER, TABLE, Columns, FrameFunction, by_names, by_position
-from .frames import categories_of_text, is_frame, listed, names_of, number_columns, order, owner_of
+from .frames import categories_of_text, is_frame, listed, names_of, number_columns, owner_of
 from .frames import quantization_step, quantization_steps, split_frame, spread_of
 from .frames import text_of_categories
 from .library import CertregError, with_column_names
@@ -311,7 +311,7 @@ def _thresholds(owner: Any) -> dict[int, list[float]]:
 
 # ---- the description
 class Inputs(HtmlTable):
-    """Describes the inputs of a model, so that a row is read alone as among thousands.
+    """Describes the inputs of a model, so that noise does not depend on the rows of a call.
 
     Experimental.
 
@@ -329,15 +329,16 @@ class Inputs(HtmlTable):
     scale : ndarray
         Noise of each feature in units of sigma, float32 of this shape.
     kinds : dict
-        For features that hold no quantities, by index: why.
+        A text for each feature without noise by default, by index: why it gets none.
     marks : dict
         The numbers that mark missing cells, a tuple for each feature that has some, by index.
     steps : ndarray
         The step between neighbouring values of each feature, 1 for integers; NaN: none is known.
+        Only `of` looks for steps.
     missing : ndarray
-        True for each feature that lacked cells.
+        True for each feature that lacked cells in the rows.
     rows : int
-        Number of rows that it was made from.
+        Number of rows of `of`, or of the call that made it.
     guessed : bool
         True if the rows of a call decided which features get noise.
 
@@ -430,13 +431,17 @@ class Inputs(HtmlTable):
             self._columns = Columns.of_names(self._columns.names, flat, self._columns.dtypes)
 
     def _scale_for(self, X: Data) -> Any:
-        """The scale for X, whose columns may have another order."""
+        """The scale for X, by names if its columns have another order."""
+        if not self._is_reordered(X):
+            return self.scale
+        return dict(zip(cast(Names, self.names) or (), self.scale.tolist()))
+
+    def _is_reordered(self, X: Data) -> bool:
+        """Returns True for a DataFrame with another order of columns."""
         if not is_frame(X) or self.names is None:
-            return self.scale
-        names = [str(name) for name in X.columns]
-        if names == list(self.names):
-            return self.scale
-        return self.scale[order(self.names, names, "the description", "X")]
+            return False
+        return [str(name) for name in X.columns] != list(self.names)
+
 
     def _with_facts_of(self, other: "Inputs") -> "Inputs":
         """A copy with the facts that another description knows too."""
@@ -448,11 +453,6 @@ class Inputs(HtmlTable):
         made.steps, made.missing = other.steps.copy(), other.missing.copy()
         made.kinds = {**other.kinds, **self.kinds}
         return made
-
-    def _new_columns(self) -> Columns | None:
-        """New columns without rows, whose layout may change; None for arrays."""
-        known = self._columns
-        return known and Columns.of_names(known.names, self.scale, known.dtypes)
 
     def _of_arrays(self) -> "Inputs":
         """A copy for rows of `Columns.matrix`, whose features keep their names."""
@@ -466,16 +466,16 @@ class Inputs(HtmlTable):
         if self._columns is not None:
             if not is_frame(X):
                 raise TypeError(
-                    "X has no names, and its inputs were described with the columns "
-                    f"{listed(self._columns.names)}: give a DataFrame, since the order of X may be "
-                    "theirs or another one"
+                    "X has no names, and the description has the columns "
+                    f"{listed(self._columns.names)}: give a DataFrame, since nothing tells whether "
+                    "X has this order"
                 )
             return self._as_numbers(self._columns.ordered(X, "X"))
         if is_frame(X) and self.names is not None:
             return Columns.of_names(self.names, self.scale, {}).ordered(X, "X")
         shape = np.shape(unnamed(X, "X"))[1:]
         if shape != self.shape:
-            raise ValueError(f"rows of X have shape {shape}, and were described as {self.shape}")
+            raise ValueError(f"rows of X have shape {shape}; the description has {self.shape}")
         return X
 
     def _as_numbers(self, table: Any) -> Any:
@@ -489,7 +489,7 @@ class Inputs(HtmlTable):
         return table
 
     # ---- noise
-    def _refuse(self) -> "Inputs":
+    def _refuse(self) -> None:
         """Raises ValueError if a feature that holds no quantities by the model gets noise."""
         for j, kind in self.by_model.items():
             if (self.scale.reshape(-1)[j : j + 1] > 0).any():
@@ -498,7 +498,6 @@ class Inputs(HtmlTable):
                     "would change it: give it scale 0"
                 )
                 raise ValueError(with_column_names(text, self.names))
-        return self
 
     def _codes(self, X: np.ndarray) -> np.ndarray:
         """For each cell of a table 0, 1 if it is NaN, or 2 + the number of its mark."""
@@ -509,7 +508,7 @@ class Inputs(HtmlTable):
             if float(np.float32(mark)) != mark and marked.any():
                 raise ValueError(
                     f"{mark:.17g} marks missing cells of X, and float32 cannot hold it, so the "
-                    "model would get a number: use another mark, such as NaN or -999"
+                    "model would get another number: use another mark, such as NaN or -999"
                 )
             codes[..., at] = np.where(marked, number + 2, codes[..., at])
         return codes
@@ -636,7 +635,7 @@ class Inputs(HtmlTable):
         made.marks = {
             features.index(int(j)): tuple(map(float, each)) for j, each in facts["marks"].items()
         }
-        made.steps = array_of(_with_nan(facts["steps"]), shape, np.float64, "steps").reshape(shape)
+        made.steps = array_of(_long(facts["steps"]), shape, np.float64, "steps").reshape(shape)
         made.rows = int(facts["rows"])
         made.guessed = facts["guessed"] is True
         lacking = [features.index(integer(j, "missing")) for j in facts["missing"]]
@@ -650,7 +649,8 @@ def _short(values: np.ndarray) -> Any:
     return each[0] if len(set(each)) == 1 else each
 
 
-def _with_nan(values: Any) -> Any:
+def _long(values: Any) -> Any:
+    """The numbers of `_short`."""
     each = [math.nan if value is None else float(value) for value in np.ravel(values).tolist()]
     return each if isinstance(values, list) else each[0]
 
@@ -685,9 +685,7 @@ def prepare(
     no features is 0 for features with few values, if `values`, and for those that are no quantities
     by the model. Factories are not asked. `names`: those of an array, for texts."""
     if inputs is not None:
-        if not isinstance(inputs, Inputs):
-            raise TypeError(f"inputs must be a certreg.Inputs, not {abbreviated(inputs)}")
-        X = inputs._taken(X)
+        X = taken(inputs, X, scale=scale)
         scale = inputs.with_scale(scale).scale if scale is not None else inputs.scale
     X = X if is_frame(X) else inputs_of(X)
     told = _told_of(model, X)
@@ -718,6 +716,23 @@ def prepare(
         told.names = tuple(map(str, names))
     told._set_scale(found)
     return Prepared(given, columns, found, told, texts)
+
+
+def taken(inputs: Inputs | None, X: Data, **values: Any) -> Data:
+    """X in the order of a description; unchanged without one. Raises TypeError for another object,
+    and ValueError if X does not fit, or for values of features that may be in the order of X, or in
+    that of the description."""
+    if inputs is None:
+        return X
+    if not isinstance(inputs, Inputs):
+        raise TypeError(f"inputs must be a certreg.Inputs, not {abbreviated(inputs)}")
+    for what, each in values.items():
+        if np.ndim(each) and not hasattr(each, "items") and inputs._is_reordered(X):
+            raise ValueError(
+                f"{what} may be in the order of the columns of X, or in that of the description: "
+                f"give {what} by the names of the columns"
+            )
+    return inputs._taken(X)
 
 
 def told_by(model: Model, shape: Shape, columns: Columns | None) -> Inputs:
@@ -859,8 +874,8 @@ def doubts(model: Model, read: Prepared, X: np.ndarray, guessed: bool = False) -
         if at:
             yield (
                 f"{mark:g} in the features {_shown(at, told.names)}: a part of the model takes "
-                "this number as a missing cell, and it is not known whether of these features: "
-                "give them scale 0, or set `marks` of Inputs"
+                "this number for a missing cell, perhaps of other features: if it marks one here, "
+                "set `marks` of Inputs, or give these features scale 0"
             )
             said = True
     if guessed and not said:
@@ -938,8 +953,8 @@ def _far(model: Model, read: Prepared, X: np.ndarray) -> Iterator[str]:
         if far.size and read.inputs.scale[j] > 0:
             yield (
                 f"{far[0]:g} in the feature {_shown([j], read.inputs.names)}: the model compares "
-                f"it with {low:.4g} to {high:.4g} only, so this may mark a missing cell, and noise "
-                "would make it a number: give the model its `missing`, or the feature scale 0"
+                f"this feature with {low:.4g} to {high:.4g} only. If {far[0]:g} marks a missing "
+                "cell, noise would change it: give the model its `missing`, or the feature scale 0"
             )
 
 

@@ -23,8 +23,7 @@ from .arguments import Data, Frame, Model, Scale, needed, number, own_names, ref
 from .constants import NO_PILOT, PLAN_PAIRS, Statistic
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, weighted_scale
-from .inputs import Inputs
-from .inputs import scale_by_rule
+from .inputs import Inputs, scale_by_rule
 from .intervals import Calibrated
 from .library import CertregError
 from .models import refuse_classifier

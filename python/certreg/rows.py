@@ -214,8 +214,9 @@ def certify_rows(
         around the input and all changed inputs (docs/guide/alternatives.md), and `samples` is the
         number of samples of all of them. Experimental.
     inputs : Inputs, optional
-        Description of the inputs, by which a row is read alone as among thousands; the default of
-        `scale` is its. Without one the rows of X decide.
+        Description of the inputs, so that certificates are about the same changes whether a row is
+        alone or among thousands. Its scale is the default of `scale`. Without a description the
+        rows of X decide which features get noise. Experimental.
     options : Options
         What few calls need: outputs and their ranges, the pilot, output bounds, kept records.
 
@@ -306,15 +307,17 @@ def certify_rows(
     _check_set(job, matrix[0])
     work = _Certification(job, matrix, domain, more.model_id, seed is not None, skips)
     work.rows.index = index_of(X)
-    known = bool(remark_on_examples(model, matrix))
-    made = {"the scale": isinstance(scale, str), "the denoiser": known}
+    denoises = bool(remark_on_examples(model, matrix))
+    made = {"the scale": isinstance(scale, str), "the denoiser": denoises}
     made["the set of alternatives"] = sets is not None and sets.space.is_of_rows
     work.rows.made = " and ".join(name for name, was_made in made.items() if was_made)
-    if is_default(scale) and inputs is None:
-        told.rows, told.guessed = len(matrix), True
+    known = told._with_nan(matrix)
+    if inputs is None:
+        told.rows, told.guessed = len(matrix), is_default(scale)
+        told.missing = np.isnan(known).any(0) if known.ndim == 2 else told.missing
     work.rows.inputs = told
     work.rows.columns = None if columns is None else columns.names
-    work.rows.missing = missing_with_noise(told._with_nan(matrix), told.scale)
+    work.rows.missing = missing_with_noise(known, told.scale)
     rows = work.certified(executor, jobs, progress, resume)
     if rows["status"].all():
         refused = own_units and (rows["status"] == Status.INVALID).all()

@@ -21,7 +21,7 @@ from .denoise import Denoised, check_use, check_whole, digest_of, examples_among
 from .display import Line, Progress, Reporter, Table, aligned
 from .estimator import Estimator
 from .frames import index_of, is_frame, split_frame
-from .inputs import scale_by_rule
+from .inputs import scale_by_rule, taken
 from .library import of_model
 from .questions import Asked, Question, question_of, typical_tolerance
 from .rows import Options, certify_rows, with_options
@@ -360,7 +360,9 @@ def tune_scale(
         )
     one = question_about_one(question)
     start = box if scale is None and box is not None else scale
-    scale, texts = scale_by_rule(model, X, start, more.get("inputs"))
+    inputs = more.get("inputs")
+    X = taken(inputs, X, box=box, scale=scale, groups=groups)
+    scale, texts = scale_by_rule(model, X, start, inputs)
     for text in texts:
         warnings.warn(text, stacklevel=3)
     setting = Groups(X, scale, groups, number(limit, "limit"), box)
@@ -674,7 +676,9 @@ def compare_denoised(
     )
     one, levels = question_about_one(question), sigmas_of(sigmas)
     slack = not_negative(slack, "slack")
-    scale, texts = scale_by_rule(model, X, scale, more.get("inputs"))
+    inputs = more.get("inputs")
+    X, examples = taken(inputs, X, scale=scale), taken(inputs, examples, scale=scale)
+    scale, texts = scale_by_rule(model, X, scale, inputs)
     for text in texts:
         warnings.warn(text, stacklevel=3)
     try:

@@ -18,7 +18,7 @@ from .boxes import bounds_of, radius_of_box
 from .display import Line, aligned, printable, rounded
 from .frames import OFF, TABLE, Index, channel_axis, image_levels, index_of, is_frame
 from .frames import quantization_steps, split_frame
-from .inputs import known_cells, scale_by_rule
+from .inputs import known_cells, scale_by_rule, taken
 from .questions import Asked, Question
 from .rows import Options, certify_rows, with_options
 from .table import Rows
@@ -266,6 +266,7 @@ def within(
     refuse("within", more, "questions")
     if not is_frame(X) and np.ndim(X) == 1:
         X = inputs_of([X])
+    X = taken(more.get("inputs"), X, bounds=bounds, scale=scale)
     half = bounds_of(X, bounds, "bounds")
     each, texts = scale_by_rule(model, X, half if scale is None else scale)
     for text in texts:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import kit
-from kit import ASKED, command_refused, no_warnings, package, parametrize, rows_of, said, table_of
-from certreg import Calibrated, Estimator, Inputs, certify_rows, check_model, tune_scale, within
+from kit import ASKED, bits, command_refused, no_warnings, package, parametrize, rows_of, said, table_of
+from certreg import Calibrated, Estimator, Inputs, certify_rows, check_model, compare_denoised
+from certreg import tune_scale, within
 
 RANDOM = np.random.default_rng(3)
 X = np.c_[RANDOM.normal(size=(300, 2)), RANDOM.integers(0, 2, 300)].astype(np.float32)
@@ -286,6 +287,36 @@ def test_tables_may_have_any_names_of_columns():
     assert numbered.scale.tolist() == [3, 0, 0, 0]
 
 
+def test_other_orders_of_columns_change_nothing():
+    """Numbers for each feature may then be in either order, so they are given by names."""
+    package("sklearn")
+    from certreg.regressor import SmoothedRegressor
+
+    table = frame()[["a", "b"]] * [1, 100]
+    other, f = table[["b", "a"]], lambda t: t["b"].to_numpy()
+    inputs = Inputs.of(None, table, {"a": 1, "b": 100})
+    more = dict(inputs=inputs, **ONCE)
+    bounds = {"a": 0.01, "b": 50}
+    one, two = (within(f, t[:3], bounds, **more) for t in (table, other))
+    assert bits(one) == bits(two) and one.scale.tolist() == two.scale.tolist()
+    for call in (
+        lambda: within(f, other[:3], [50, 0.01], **more),
+        lambda: certify_rows(f, other[:3], 0.3, 50, scale=[100, 1], **more),
+        lambda: tune_scale(f, other[:30], [0.3], 50, groups=[0, 1], **more),
+        lambda: compare_denoised(f, other[:30], 0.3, 50, examples=table, scale=[1, 2], **more),
+    ):
+        with pytest.raises(ValueError, match="may be in the order of the columns of X, or in that"):
+            call()
+    tuned = tune_scale(f, other[:30], [0.3], 50, rounds=1, **more)
+    assert tuned.scale["b"] > 5 * tuned.scale["a"]
+    for fitted in (table, other):
+        model = SmoothedRegressor(inputs=inputs, random_state=1).fit(fitted, fitted["b"])
+        rows = model.certify(other[:3], 50.0)
+        assert dict(zip(rows.columns, np.ravel(rows.scale))) == {"a": 1, "b": 100}
+        assert model.predict(other[:3]).shape == (3,)
+        assert model.predict_interval(table[:3]).shape == (3, 2)
+
+
 def test_one_row_with_an_empty_cell_is_read_as_among_others():
     pandas = package("pandas")
     inputs = Inputs.of(None, frame()[["a", "b"]])
@@ -324,7 +355,7 @@ def test_marks_that_only_a_factory_knows_are_refused():
     model, x = missing()
     with pytest.warns(UserWarning, match="2 of 4|all rows failed|-999 in many rows"):
         rows = rows_of(lambda: model, x[:8], 0.01, 20, scale=1)
-    assert "a factory is not asked before: give inputs=" in rows.errors[0, 0]
+    assert "a factory is called only afterwards: give inputs=" in rows.errors[0, 0]
     assert (1, 0) not in rows.errors
     rows = rows_of(lambda: model, x[:2], 0.01, 20, inputs=Inputs.of(model, x, 1))
     assert not rows.errors and rows.missing.tolist()[0] == [True, False, False]
@@ -332,7 +363,7 @@ def test_marks_that_only_a_factory_knows_are_refused():
 
 def test_arrays_that_do_not_fit_are_refused():
     inputs = Inputs.of(None, X)
-    with pytest.raises(ValueError, match=r"rows of X have shape \(2,\), .* described as \(3,\)"):
+    with pytest.raises(ValueError, match=r"rows of X have shape \(2,\); the description has \(3,\)"):
         rows_of(first, X[:3, :2], inputs=inputs)
     with pytest.raises(TypeError, match="X is a DataFrame"):
         rows_of(first, frame()[:3], inputs=inputs)
@@ -384,7 +415,7 @@ def test_a_value_beyond_all_thresholds_of_a_model_is_said():
     x[::2, 0] = -999
     model = make(n_estimators=9, max_depth=2, missing=-999.0, n_jobs=1).fit(x, X[:, 0])
     booster = model.get_booster()
-    with pytest.warns(UserWarning, match="-999 in the feature 0: the model compares it with"):
+    with pytest.warns(UserWarning, match="-999 in the feature 0: the model compares this feature with"):
         rows_of(booster, x[:1], scale=1)
     with no_warnings():
         rows_of(booster, x[1:2], scale=1)

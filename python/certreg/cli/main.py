@@ -65,7 +65,8 @@ tables of results:
   "radius_l1", "radius_l2" and "radius_linf" are radii of balls in the units of
   the input. "error" has the failure of a row without a certificate. "exact" has the
   features without noise, if there are any. "missing" has all other features whose
-  cell is empty in the row: the certificate is about inputs without these cells.
+  cell is empty in the row, or holds the number that marks a missing value for the
+  model: the certificate is about inputs that lack the same cells.
   "reason" says why a row abstained. All other columns are the fields of
   certreg_certificate in certreg.h.
 
@@ -204,10 +205,10 @@ COMMANDS = {
     ),
     "inputs": Command(
         "a description of the inputs, for the other commands",
-        "Describes the features of the inputs by a file, such as the rows that the model was "
-        "trained with, and by the model: their order, categories, noise and steps, and the numbers "
-        "that mark missing cells. Other commands take it as --inputs, and then read a row alone as "
-        "among thousands, instead of inferring these facts from the rows at hand.",
+        "Finds order, categories, noise and steps of the features, and the numbers that mark "
+        "missing cells, from the model and a file of inputs, such as the rows that the model was "
+        "trained with. Other commands take this description as --inputs. Certificates are then "
+        "about the same changes, whether a row is alone or among thousands.",
         "certreg inputs model.onnx train.csv --scale std -o inputs.json\n"
         "  certreg certify model.onnx inputs.csv --inputs inputs.json --sigma .25 --tolerance 10",
         (*_FILES, "results/inputs"),

@@ -55,6 +55,7 @@ _IN_PYTHON = {  # parts of the package's own messages
     "scale='std'": "--scale std",
     "inputs=certreg.Inputs.of(model, X_train)": "--inputs, a file of certreg inputs,",
     "give the model its `missing`": "give --missing",
+    "set `marks` of Inputs": "set its marks in a file of certreg inputs",
     "images, give kind": "images, give --units image",
 }
 # A command has one number of samples, for inputs and for calibration points.

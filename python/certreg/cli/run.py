@@ -24,7 +24,7 @@ from ..denoise import Denoised, digest_of, remark_on_examples
 from ..display import Line, Table, aligned, printable
 from ..frames import MOST_VALUES, SPREADS, Columns, by_position, is_frame, listed, names_of
 from ..frames import noise_on, number_columns, takes_by_position
-from ..inputs import Inputs, different_units, doubts, known_cells, prepare
+from ..inputs import Inputs, doubts, known_cells, prepare
 from ..library import CertregError, ModelWarning
 from ..models import as_model
 from ..questions import Question, Serving, stated_tolerance, tolerance_text
@@ -54,7 +54,9 @@ _REPEATED = "|".join(  # warnings with the same texts as remarks
         ".*: they get no noise",
         "the model has no names",
         "X has no names",
-        ".* the model compares it with",
+        ".* the model compares this feature with",
+        ".* a part of the model takes",
+        "standard deviations of features",
     ]
 )
 _NOT_IN_PLAN = set(
@@ -523,8 +525,6 @@ def _decide_noise(work: Work, named: bool) -> Inputs:
             told._refuse()
             known = told._with_nan(matrix)
             texts += doubts(work.model.made(), read, known, own_units)
-            if own_units and not texts:
-                texts += (text for text, _ in different_units(known, told.scale > 0, names))
             for text in texts:
                 work.remark(in_options(text, names))
     shape = matrix.shape[1:]
