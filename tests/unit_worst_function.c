@@ -52,8 +52,7 @@ TEST_ROWS(worst_function_without_variance_is_constant, radii)
     const certreg_bounds bounds = known(M | V, 0.3, 0, 0, 0, 0);
     const certreg_worst_function f = worst(&bounds, 0, radii[_i], CERTREG_SIDE_UPPER);
     ck_assert(f.region_count == 1 && f.regions[0] == CERTREG_REGION_BETWEEN);
-    for (int i = 0; i < KIT_ROWS(places); i++)
-        ck_assert_double_eq(function_at(&f, places[i]), 0.3);
+    for (int i = 0; i < KIT_ROWS(places); i++) ck_assert_double_eq(function_at(&f, places[i]), 0.3);
     ck_assert(f.change == 0 && f.variance == 0);
 }
 
