@@ -79,7 +79,7 @@ class MissingCells:
 WHOLE = MissingCells(np.empty(0, np.float32), np.empty(0, np.int64), np.empty(0, bool))  # no cell
 
 
-# ---- what a model says of its features
+# ---- facts that a model knows about its features
 def _of_lightgbm(booster: Any) -> dict[int, str]:
     """The file of LightGBM has lists of categories, and ranges of numbers in brackets."""
     text = booster.model_to_string(num_iteration=1)
@@ -144,8 +144,8 @@ def _kinds(owner: Any) -> Facts:
 
 
 def _of_pipeline(steps: Sequence[Any], facts: Callable[[Any], Facts]) -> Facts:
-    """The facts for the first step, and those for the next ones of the features that it passes
-    on. Scalers change what a mark is."""
+    """The facts for the first step, and facts for the next steps about the features that it passes
+    on. Scalers change the numbers, so marks do not pass them."""
     if not steps:
         return {}
     after = _of_pipeline(steps[1:], facts)
@@ -155,7 +155,7 @@ def _of_pipeline(steps: Sequence[Any], facts: Callable[[Any], Facts]) -> Facts:
 
 
 def _through(step: Any, kinds: Facts, passing: _Classes) -> Facts:
-    """The facts about the features of a fitted step, from those about the features that it returns,
+    """The facts about the features of a fitted step, from facts about the features that it returns,
     as far as it passes them on."""
     if not kinds or step in (None, "passthrough") or getattr(step, "func", step) is None:
         return kinds  # the last one is a FunctionTransformer
@@ -241,7 +241,7 @@ def _united(*several: Facts) -> Facts:
 
 
 def _own_marks(owner: Any) -> tuple[float, ...]:
-    """The numbers by which a model or a step of a pipeline knows missing cells of its features."""
+    """The numbers that mark missing cells for a model or a step of a pipeline."""
     kind = type(owner).__module__.partition(".")[0]
     mark: Any = math.nan
     if type(owner).__module__.startswith("sklearn.impute"):
@@ -278,7 +278,7 @@ def _marks(owner: Any) -> Facts:
 
 
 def _all_marks(owner: Any, depth: int = 8) -> set[float]:
-    """The marks of all parts of a model, also of those whose features are not those of X."""
+    """The marks of all parts of a model, also of parts with other features than X."""
     found = set(_own_marks(owner))
     if not depth or type(owner).__module__.partition(".")[0] not in ("sklearn", "xgboost"):
         return found
@@ -375,7 +375,7 @@ class Inputs(HtmlTable):
         ----------
         model : object
             The model, which may know more than the rows: categories, and marks of missing cells by
-            its imputers or by XGBoost. None, or a factory: it is not asked.
+            its imputers or by XGBoost. With None or a factory only X counts.
         X : array_like or DataFrame
             Inputs, as for certify_rows.
         scale : array_like, mapping, Series or {"std", "iqr"}, optional
@@ -455,7 +455,7 @@ class Inputs(HtmlTable):
         return made
 
     def _of_arrays(self) -> "Inputs":
-        """A copy for rows of `Columns.matrix`, whose features keep their names."""
+        """A copy for rows of `Columns.matrix`, which keeps the names of features."""
         made = copy.copy(self)
         made._columns = None
         return made
@@ -681,9 +681,9 @@ def prepare(
     model: Model, X: Data, scale: Scale = None, inputs: Inputs | None = None, names: Names = None,
     values: bool = True,
 ) -> Prepared:  # fmt: skip
-    """Reads inputs: their numbers, their noise, and what the model says of them. A scale that names
-    no features is 0 for features with few values, if `values`, and for those that are no quantities
-    by the model. Factories are not asked. `names`: those of an array, for texts."""
+    """Reads inputs: numbers, noise, and facts that the model knows. A scale that names no features
+    is 0 for features with few values, if `values`, and for features that are no quantities by the
+    model. Factories are not called. `names`: names of the features of an array, for texts."""
     if inputs is not None:
         X = taken(inputs, X, scale=scale)
         scale = inputs.with_scale(scale).scale if scale is not None else inputs.scale
@@ -720,8 +720,7 @@ def prepare(
 
 def taken(inputs: Inputs | None, X: Data, **values: Any) -> Data:
     """X in the order of a description; unchanged without one. Raises TypeError for another object,
-    and ValueError if X does not fit, or for values of features that may be in the order of X, or in
-    that of the description."""
+    and ValueError if X does not fit, or if values of features may have either of two orders."""
     if inputs is None:
         return X
     if not isinstance(inputs, Inputs):
@@ -799,8 +798,8 @@ def _without_noise(model: Model, told: Inputs, count: int) -> dict[int, str]:
 def _by_rule(
     kept: np.ndarray, by_model: Mapping[int, str], numeric: np.ndarray, names: Names
 ) -> tuple[dict[int, str], list[str]]:
-    """Why features get no noise by default, and texts about those with numbers. `kept`: those that
-    get some by the values of the rows."""
+    """Why features get no noise by default, and texts about features of numbers. `kept`: features
+    that get noise by the values of the rows."""
     few = [j for j in np.flatnonzero(~kept).tolist() if j not in by_model]
     kinds = {j: "at most two values" if numeric[j] else "no numbers" for j in few}
     kinds.update((j, f"{kind} by the model's description") for j, kind in by_model.items())
@@ -822,8 +821,8 @@ def _shown(which: Sequence[int], names: Sequence[object] | None) -> str:
 def scale_by_rule(
     model: Model, X: Data, scale: Scale, inputs: Inputs | None = None
 ) -> tuple[Scale, list[str]]:
-    """The scale by which `prepare` decides, for other inputs too: a Series for a DataFrame with
-    different names of columns, numbers for an array; and the texts."""
+    """The scale that `prepare` finds, for other inputs too: a Series for a DataFrame with different
+    names of columns, numbers for an array; and the texts."""
     if scale is None and inputs is not None:
         scale = inputs._scale_for(X)
     if not is_default(scale):
