@@ -898,6 +898,12 @@ class Alternatives:
         self._parts = [self._part(one) for one in several]
         space.X = None  # other processes do not need it
 
+    def know_marks(self, marks: Mapping[int, set[float]]) -> None:
+        """Adds marks that only the model in this process knows."""
+        known = self.space.marks
+        both = {j: (*known.get(j, ()), *marks.get(j, ())) for j in {*known, *marks}}
+        self.space.marks = {j: each for j, each in both.items() if each}
+
     def _part(self, one: object) -> tuple[list[_Moves], list[Family], Listed | None]:
         if isinstance(one, Listed):
             if self.space.columns is not None:

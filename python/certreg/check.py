@@ -143,7 +143,9 @@ def check_model(
     report = optional_function(progress, "progress") or (lambda done, calls: None)
     step = _noise_of_features(told._with_nan(z), given_scale, sigma)
     known = told._with_nan(z)
-    trial = _ProbedModel(function, z, known, step, noise, lambda done: report(done, calls))
+    trial = _ProbedModel(
+        function, z, told._with_nan, step, noise, lambda done: report(done, calls)
+    )
     trial.report(0)
     found = list(_findings(trial, names))
     if sigma is not None:
@@ -215,12 +217,13 @@ class _ProbedModel:
         self,
         model: Function,
         z: np.ndarray,
-        known: np.ndarray,
+        with_nan: Callable[[np.ndarray], np.ndarray],
         step: np.ndarray,
         noise: np.ndarray,
         report: Callable[[int], object],
     ) -> None:
         self.model, self.step, self.report, self.done = model, step, report, 0
+        self.with_nan, known = with_nan, with_nan(z)
         self.z = _filled(known)  # a missing cell stays missing in x, NaN or marked
         both = np.r_[z, np.roll(z, 1, axis=0)]
         noisy = np.r_[known, np.roll(known, 1, axis=0)] + step * noise
@@ -241,7 +244,8 @@ class _ProbedModel:
     def moved(self, x: np.ndarray) -> np.ndarray:
         """Rows with a change by one step of float32 in each feature that has noise."""
         signs = np.where(np.arange(x.size).reshape(x.shape) % 3, np.inf, -np.inf)
-        return np.where(self.step > 0, np.nextafter(x, signs.astype(np.float32)), x)
+        moves = (self.step > 0) & ~np.isnan(self.with_nan(x))
+        return np.where(moves, np.nextafter(x, signs.astype(np.float32)), x)
 
 
 class _RowLookup:

@@ -200,7 +200,7 @@ def _of_ensemble(owner: Any, facts: Callable[[Any], Facts]) -> Facts:
         for j, fact in facts(member).items():
             if j < count:
                 at = j if places is None else int(places[i][j])
-                found[at] = found.get(at, ()) + fact if facts is _marks else fact
+                found[at] = (*{*found.get(at, ()), *fact},) if facts is _marks else fact
     return found
 
 
@@ -248,8 +248,10 @@ def _own_marks(owner: Any) -> tuple[float, ...]:
         mark = getattr(owner, "missing_values", math.nan)
     elif kind == "xgboost":
         mark = getattr(owner, "missing", math.nan)
-    elif kind == "lightgbm" and getattr(owner, "_other_params", {}).get("zero_as_missing"):
-        mark = 0.0
+    elif kind == "lightgbm":
+        booster = getattr(owner, "booster_", owner)
+        text = getattr(booster, "model_to_string", lambda **_: "")(num_iteration=1)
+        mark = 0.0 if "[zero_as_missing: 1]" in text else math.nan
     return (float(mark),) if _is_mark(mark) else ()
 
 
@@ -273,7 +275,8 @@ def _marks(owner: Any) -> Facts:
         return _united(*parts)
     own = _own_marks(owner)
     if own:
-        return dict.fromkeys(range(getattr(owner, "n_features_in_", 0)), own)
+        count = getattr(owner, "n_features_in_", None) or owner.num_feature()
+        return dict.fromkeys(range(count), own)
     return _of_ensemble(owner, _marks)
 
 
@@ -364,6 +367,7 @@ class Inputs(HtmlTable):
         self.by_model: Facts = {}
         self.marks: dict[int, tuple[float, ...]] = {}
         self.untraced: tuple[float, ...] = ()  # marks of parts of the model, of unknown features
+        self.by_trees: Facts | None = None  # the marks that XGBoost knows
         self.steps, self.missing = np.full(shape, np.nan), np.zeros(shape, bool)
         self.rows, self.guessed = 0, False
 
@@ -449,7 +453,7 @@ class Inputs(HtmlTable):
         made.scale, made._columns, made.guessed = self.scale, self._columns, False
         made.by_model = {**other.by_model, **self.by_model}
         made.marks = dict(_united(other.marks, self.marks))
-        made.untraced = self.untraced
+        made.untraced, made.by_trees = self.untraced, self.by_trees
         made.steps, made.missing = other.steps.copy(), other.missing.copy()
         made.kinds = {**other.kinds, **self.kinds}
         return made
@@ -747,6 +751,8 @@ def told_by(model: Model, shape: Shape, columns: Columns | None) -> Inputs:
     if _is_mark(mark):
         marks = dict.fromkeys(range(size), (float(cast(float, mark)),))
     made.marks = {place(j): each for j, each in marks.items() if j < size}
+    if type(owner).__module__.partition(".")[0] == "xgboost":
+        made.by_trees = made.marks
     made.untraced = tuple(_all_marks(owner) - {m for each in marks.values() for m in each})
     return made
 
@@ -757,6 +763,11 @@ def _told_of(model: Model, X: Data) -> Inputs:
         return told_by(model, inputs_of(X).shape[1:], None)
     names = [str(name) for name in X.columns]
     return told_by(model, (len(names),), Columns.of_names(names, np.zeros(len(names)), {}))
+
+
+def known_to(model: Model, X: Data) -> Data:
+    """X with NaN for the marks that a model knows."""
+    return known_cells(X, _told_of(model, X).marks)
 
 
 def known_cells(X: Data, marks: Mapping[int, Sequence[float]]) -> Data:
@@ -868,6 +879,14 @@ def doubts(model: Model, read: Prepared, X: np.ndarray, guessed: bool = False) -
     for text in (*suspected_categorical(X, told.scale, told.names, guessed), *_far(model, read, X)):
         yield text
         said = True
+    if told.by_trees is not None:
+        foreign = {j for j, each in told.marks.items() if {*each} - {*told.by_trees.get(j, ())}}
+        lacking = [j for j in foreign if told.scale[j] > 0 and np.isnan(X[:, j]).any()]
+        if lacking:
+            yield (
+                f"cells of the features {_shown(sorted(lacking), told.names)} are marked by the "
+                "description, and the model does not know these marks: give the model its `missing`"
+            )
     for mark in told.untraced if len(told.shape) == 1 else ():
         at = np.flatnonzero((X == np.float32(mark)).any(0) & (told.scale > 0)).tolist()
         if at:

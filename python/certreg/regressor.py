@@ -23,7 +23,7 @@ from .arguments import Data, Frame, Model, Scale, needed, number, own_names, ref
 from .constants import NO_PILOT, PLAN_PAIRS, Statistic
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, weighted_scale
-from .inputs import Inputs, scale_by_rule
+from .inputs import Inputs, known_to, scale_by_rule
 from .intervals import Calibrated
 from .library import CertregError
 from .models import refuse_classifier
@@ -86,6 +86,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.certify([[0.5, 0.5]], 0.5, samples=2000).certificate(0).certified
     True"""
 
+    inputs: Inputs | None = None  # in pickles of earlier releases
     _kept: tuple[Data, np.ndarray, np.ndarray] | None  # rows, truths, numbers of the rows
     _labels: dict[str, object]  # dtypes of the columns of categories and of texts
     _calibrated: Calibrated | None
@@ -169,7 +170,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(text, stacklevel=2)
         if weights is not None and isinstance(given, str):
             moves = np.asarray(fitted["scale_"]) > 0
-            fitted["scale_"] = weighted_scale(X, given, weights) * moves
+            known = known_to(fitted["regressor_"], X)
+            fitted["scale_"] = weighted_scale(known, given, weights) * moves
         fitted.update(n_features_in_=np.shape(X)[1], _kept=kept, _calibrated=None)
         others = {name: vars(self)[name] for name in vars(self) if name != "feature_names_in_"}
         self.__dict__ = {**others, **fitted}  # at once: an earlier Ctrl-C changes nothing

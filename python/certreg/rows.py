@@ -29,7 +29,8 @@ from .library import CertregError, ModelWarning, of_model, refusal_of, value_err
 from .questions import Asked, Question, needed_constraints, question_of
 from .queue import MOST_ROW, check_alternatives
 from .results import to_json
-from .store import ResumeFile, StoredRun, default_in, in_shards, is_folder, plan_of, stored_run
+from .store import ResumeFile, StoredRun, default_in, in_shards, is_folder, marks_in, plan_of
+from .store import stored_run
 from .table import UNITS, Record, ResumeError, Rows, RowsError, Sampling, bytes_remark
 from .table import empty_certificates
 from .workers import ATTEMPTS, Chunk, ExecutorBroken, ExecutorRunner, Job, LocalRunner, Runner
@@ -254,6 +255,8 @@ def certify_rows(
     read = prepare(model, X, scale, inputs)
     matrix, columns, numbers_of_scale = rows_in_float32(read), read.columns, read.scale
     shape, told = matrix.shape[1:], read.inputs
+    if model is None and inputs is None and resume is not None:
+        told.marks = marks_in(resume)
     if not told.scale.any() and (columns is not None or is_default(scale)):
         raise ValueError("no column gets noise: name the columns that may change in scale")
     if columns is None and (told.scale == 1).all():

@@ -112,6 +112,8 @@ class Worker:
         self.estimator = job.sampling.estimator(self.function or _no_model, self.unchecked)
         self.estimator._unchecked = False
         self.estimator._describe(job.inputs)
+        if job.alternatives:
+            job.alternatives.know_marks(self.estimator._unknown)
         self.random = 0.0  # the change of equal rows in another call
         self.queue = self._queue(0)
         self.questions = job.structs()

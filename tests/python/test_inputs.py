@@ -261,6 +261,83 @@ def test_marks_are_part_of_what_a_file_is_about(folder):
         rows_of(first, x[:2], scale=[1, 1, 0], resume="s.sqlite")
 
 
+def test_members_and_boosters_know_their_marks():
+    package("sklearn")
+    from sklearn.ensemble import BaggingRegressor
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    one = make_pipeline(SimpleImputer(missing_values=-999), Ridge())
+    several = BaggingRegressor(one, n_estimators=4).fit(X, X[:, 0])
+    assert Inputs.of(several, X).marks == {j: (-999.0,) for j in range(3)}
+    for zero, marks in ((True, {j: (0.0,) for j in range(3)}), (False, {})):
+        quiet = dict(n_estimators=3, verbose=-1, n_jobs=1, zero_as_missing=zero)
+        model = package("lightgbm").LGBMRegressor(**quiet).fit(X, X[:, 0])
+        for each in (model, model.booster_):
+            assert Inputs.of(each, X).marks == marks
+
+
+def marked_pipeline():
+    """A model to which -999 marks missing cells, and inputs in which every second row has one."""
+    package("sklearn")
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    x = X.copy()
+    x[::2, 0] = -999
+    return make_pipeline(SimpleImputer(missing_values=-999), Ridge()).fit(x, X[:, 1]), x
+
+
+def test_weights_leave_marks_out_of_spreads():
+    package("sklearn")
+    from certreg.regressor import SmoothedRegressor
+    from test_categorical import missing
+
+    model, x = missing()
+    scales = [
+        SmoothedRegressor(model, calibration=0).fit(x, x[:, 1], sample_weight=w).scale_
+        for w in (None, np.ones(200))
+    ]
+    assert np.allclose(*scales, rtol=1e-5) and scales[0][0] < 2
+
+
+def test_checks_leave_marks_as_they_are():
+    model, x = marked_pipeline()
+    for rows in (x[:1], x):
+        assert "float32" not in [f.kind for f in check_model(model, rows, sigma=0.1)]
+
+
+def test_records_of_marked_rows_answer_without_the_model(folder):
+    model, x = marked_pipeline()
+    more = dict(scale=1, keep_records=True, resume="r.sqlite", samples=100)
+    rows = rows_of(model, x[:4], **more)
+    again = rows_of(None, x[:4], questions=0.3, **more)
+    assert again.missing.tolist() == rows.missing.tolist() and not again.errors
+
+
+def test_families_of_changes_meet_the_marks_of_factories():
+    trees = package("xgboost").XGBRegressor(n_estimators=9, missing=0.0, n_jobs=1)
+    model = trees.fit(X, X[:, 0])
+    gain = kit.certreg.Gain(0.0, 1.0, columns=[0])
+    more = dict(scale=1, samples=900, alternatives=gain)
+    with pytest.warns(UserWarning, match="all rows failed.*marks a missing cell"):
+        rows_of(lambda: model, X[:1], **more)
+    with pytest.raises(ValueError, match="marks a missing cell"):
+        rows_of(model, X[:1], **more)
+
+
+def test_marks_that_trees_do_not_know_are_said():
+    model = package("xgboost").XGBRegressor(n_estimators=3, n_jobs=1).fit(X, X[:, 0])
+    inputs, x = Inputs.of(model, X, 1), X[:2].copy()
+    inputs.marks, x[0, 1] = {1: (-999.0,)}, -999
+    with pytest.warns(UserWarning, match="marked by the description, and the model does not know"):
+        rows_of(model, x, inputs=inputs)
+    with no_warnings():
+        rows_of(model, x[1:], inputs=inputs)
+
+
 # ---- refusals and warnings
 @parametrize(
     "given, kind, sentence",
@@ -477,6 +554,19 @@ def test_the_command_leaves_marks_out_of_spreads(files):
     scale = Inputs.load("i.json").scale
     assert np.allclose(scale[:2], Inputs.of(model, x, "std").scale[:2]) and scale[0] < 2
     said("certify", "m.json", "marked.csv", *more, *ASKED, "--rows", ":4")
+
+
+def test_the_command_has_the_scale_of_a_description(files):
+    kit.write("scale.csv", "a,b,c\n1,100,0\n")
+    kit.write("other.csv", csv("abc", X[100:]))
+    said("inputs", "models.py:f", "train.csv", "--scale", "scale.csv", "-o", "i.json")
+    found = []
+    for more in (("--scale", "scale.csv"), ("--inputs", "i.json")):
+        words = ("certify", "models.py:f", "train.csv", *more, *ASKED, "--rows", ":3")
+        out, _ = said(*words, "--units", "0.1", "--denoise", "other.csv", "-o", "o.json")
+        with open("o.json", encoding="utf-8") as file:
+            found.append((out, json.load(file)["rows"][0]["radius"]))
+    assert found[0] == found[1]
 
 
 def test_the_command_and_python_share_descriptions(files):

@@ -105,6 +105,8 @@ class Work:
             self.scale = self.box if self.scale is None else self.scale
         self.kinds: dict[int, str] = {}  # why features get no noise by default
         self.inputs = _decide_noise(self, names is not None)
+        if self.described is not None and self.scale is None:
+            self.scale = self.inputs.scale
         if given.seed_file:
             given.seed = seed_in(given.seed_file)
 
@@ -535,7 +537,7 @@ def _decide_noise(work: Work, named: bool) -> Inputs:
     if not moves.any():
         raise Failure("no column gets noise: give --scale")
     if names and named and not os.path.exists(given.scale or ""):
-        known = np.where(np.isnan(matrix), 0, matrix)
+        known = np.nan_to_num(told._with_nan(matrix))
         whole = moves & ((known == np.rint(known)) & (np.abs(known) < MOST_VALUES)).all(0)
         if whole.any():
             integers = listed([name for name, is_whole in zip(names, whole.tolist()) if is_whole])
