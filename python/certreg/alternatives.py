@@ -901,8 +901,8 @@ class Alternatives:
     def know_marks(self, marks: Mapping[int, set[float]]) -> None:
         """Adds marks that only the model in this process knows."""
         known = self.space.marks
-        both = {j: (*known.get(j, ()), *marks.get(j, ())) for j in {*known, *marks}}
-        self.space.marks = {j: each for j, each in both.items() if each}
+        more = {j: (*known.get(j, ()), *each) for j, each in marks.items()}
+        self.space.marks = {**known, **more}
 
     def _part(self, one: object) -> tuple[list[_Moves], list[Family], Listed | None]:
         if isinstance(one, Listed):

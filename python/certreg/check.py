@@ -141,8 +141,8 @@ def check_model(
     z = _rows_of(given, (calls - 1) // 6)
     noise = np.random.default_rng(seed).standard_normal((2 * len(z), *z.shape[1:]))
     report = optional_function(progress, "progress") or (lambda done, calls: None)
-    step = _noise_of_features(told._with_nan(z), given_scale, sigma)
     known = told._with_nan(z)
+    step = _noise_of_features(known, given_scale, sigma)
     trial = _ProbedModel(
         function, z, told._with_nan, step, noise, lambda done: report(done, calls)
     )

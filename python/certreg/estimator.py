@@ -329,7 +329,8 @@ class Estimator(Handle):
         process knows are refused later, since nothing else has left them out."""
         if told is not None:
             own = self._told.marks.items()
-            self._unknown = {j: {*each} - {*told.marks.get(j, ())} for j, each in own}
+            lacking = ((j, {*each} - {*told.marks.get(j, ())}) for j, each in own)
+            self._unknown = {j: each for j, each in lacking if each}
             self._told = self._told._with_facts_of(told._of_arrays())
             self._names, self._told.marks = told.names, told.marks
 

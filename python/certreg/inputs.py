@@ -18,7 +18,7 @@ from .arguments import Data, Model, Names, Path, Scale, Shape, abbreviated, inte
 from .arguments import path_of
 from .arrays import array_of, check_finite, inputs_of, numbers, scale_of, unnamed
 from .constants import VERSION_NUMBER, Status, version_text
-from .denoise import Denoised, check_use, check_whole, remark_on_examples
+from .denoise import Denoised, check_use, check_whole
 from .display import HtmlTable, Table, aligned
 from .files import replace
 from .frames import FEWEST_ROWS, PLACEHOLDER, TABLE, Columns, FrameFunction, by_names, by_position
@@ -148,10 +148,9 @@ def _of_pipeline(steps: Sequence[Any], facts: Callable[[Any], Facts]) -> Facts:
     on. Scalers change the numbers, so marks do not pass them."""
     if not steps:
         return {}
-    after = _of_pipeline(steps[1:], facts)
-    if facts is _marks:
-        return _united(_through(steps[0], after, _IMPUTERS), _marks(steps[0]))
-    return {**_through(steps[0], after, _IN_PLACE), **facts(steps[0])}
+    passing = _IN_PLACE if facts is _kinds else _IMPUTERS
+    after = _through(steps[0], _of_pipeline(steps[1:], facts), passing)
+    return _merged(facts, [after, facts(steps[0])])
 
 
 def _through(step: Any, kinds: Facts, passing: _Classes) -> Facts:
@@ -191,17 +190,15 @@ def _through_columns(
 
 def _of_ensemble(owner: Any, facts: Callable[[Any], Facts]) -> Facts:
     """The facts about the features of the members of an ensemble of scikit-learn."""
-    found: dict[int, Any] = {}
+    parts: list[Facts] = []
     members: Any = getattr(owner, "estimators_", ())
     count = getattr(owner, "n_features_in_", math.inf)  # a member of a chain gets more
     places: Any = getattr(owner, "estimators_features_", None)  # of each member
     # An array would be made of the members of members, which are sequences.
     for i, member in enumerate(np.ravel(members) if isinstance(members, np.ndarray) else members):
-        for j, fact in facts(member).items():
-            if j < count:
-                at = j if places is None else int(places[i][j])
-                found[at] = (*{*found.get(at, ()), *fact},) if facts is _marks else fact
-    return found
+        own = {j: fact for j, fact in facts(member).items() if j < count}
+        parts.append(own if places is None else {int(places[i][j]): own[j] for j in own})
+    return _merged(facts, parts)
 
 
 def _columns_of(transformer: Any, which: Any) -> list[int]:
@@ -229,6 +226,13 @@ def _encoded(transformer: Any) -> dict[int, str]:
         if any(of_class(s, "sklearn.preprocessing", name) for s in steps for name in _ENCODERS):
             kinds.update((j, "categories") for j in _columns_of(transformer, which))
     return kinds
+
+
+def _merged(facts: Callable[[Any], Facts], parts: Sequence[Facts]) -> Facts:
+    """The facts of all parts: all their marks, or for each feature its last kind."""
+    if facts is _marks:
+        return _united(*parts)
+    return {j: fact for part in parts for j, fact in part.items()}
 
 
 def _united(*several: Facts) -> Facts:
@@ -280,10 +284,14 @@ def _marks(owner: Any) -> Facts:
     return _of_ensemble(owner, _marks)
 
 
+def _is_of_sklearn(owner: Any) -> bool:
+    return type(owner).__module__.startswith("sklearn.")
+
+
 def _all_marks(owner: Any, depth: int = 8) -> set[float]:
     """The marks of all parts of a model, also of parts with other features than X."""
     found = set(_own_marks(owner))
-    if not depth or type(owner).__module__.partition(".")[0] not in ("sklearn", "xgboost"):
+    if not depth or not _is_of_sklearn(owner):
         return found
     parts: list[Any] = list(vars(owner).values())
     while parts:
@@ -311,6 +319,7 @@ def _thresholds(owner: Any) -> dict[int, list[float]]:
         for name, value in re.findall(r"\[(.+)<([-+.e\d]+)\]", tree):
             found.setdefault(places.get(name, -1), []).append(float(value))
     return found
+
 
 # ---- the description
 class Inputs(HtmlTable):
@@ -445,7 +454,6 @@ class Inputs(HtmlTable):
         if not is_frame(X) or self.names is None:
             return False
         return [str(name) for name in X.columns] != list(self.names)
-
 
     def _with_facts_of(self, other: "Inputs") -> "Inputs":
         """A copy with the facts that another description knows too."""
@@ -753,7 +761,8 @@ def told_by(model: Model, shape: Shape, columns: Columns | None) -> Inputs:
     made.marks = {place(j): each for j, each in marks.items() if j < size}
     if type(owner).__module__.partition(".")[0] == "xgboost":
         made.by_trees = made.marks
-    made.untraced = tuple(_all_marks(owner) - {m for each in marks.values() for m in each})
+    if _is_of_sklearn(owner):  # all marks of another model are its own
+        made.untraced = tuple(_all_marks(owner) - {m for each in marks.values() for m in each})
     return made
 
 
@@ -858,19 +867,14 @@ def rows_in_float32(read: Prepared) -> np.ndarray:
 
 
 def check_rows(
-    model: Model, read: Prepared, matrix: np.ndarray, own_units: bool, sigmas: Sequence[float]
+    model: Model, read: Prepared, known: np.ndarray, own_units: bool, sigmas: Sequence[float]
 ) -> list[str]:
-    """Texts about the rows of a call and its model. `own_units`: neither a scale nor a description
-    was given. Raises ValueError if they do not fit."""
-    told = read.inputs
-    check_use(model, told.shape, read.scale, read.columns, sigmas)
-    known = told._with_nan(matrix)
+    """Texts about the rows of a call, with NaN for marks, and its model. `own_units`: neither a
+    scale nor a description was given. Raises ValueError if they do not fit."""
+    check_use(model, read.inputs.shape, read.scale, read.columns, sigmas)
     check_whole(model, known)
-    texts = [*remark_on_examples(model, matrix), *read.texts]
-    told._refuse()
-    texts += _by_place(model, read)
-    texts += doubts(model, read, known, own_units)
-    return texts
+    read.inputs._refuse()
+    return [*read.texts, *_by_place(model, read), *doubts(model, read, known, own_units)]
 
 
 def doubts(model: Model, read: Prepared, X: np.ndarray, guessed: bool = False) -> Iterator[str]:

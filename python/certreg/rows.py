@@ -291,7 +291,8 @@ def certify_rows(
         warnings.warn(text, stacklevel=3)
     if own_units and (text := bytes_remark(matrix[:100], sigmas)):
         warnings.warn(text, stacklevel=3)
-    for text in check_rows(model, read, matrix, own_units, sigmas):
+    known, remarks = told._with_nan(matrix), remark_on_examples(model, matrix)
+    for text in (*remarks, *check_rows(model, read, known, own_units, sigmas)):
         warnings.warn(text, stacklevel=3)
     sets = None
     if alternatives is not None:
@@ -310,11 +311,9 @@ def certify_rows(
     _check_set(job, matrix[0])
     work = _Certification(job, matrix, domain, more.model_id, seed is not None, skips)
     work.rows.index = index_of(X)
-    denoises = bool(remark_on_examples(model, matrix))
-    made = {"the scale": isinstance(scale, str), "the denoiser": denoises}
+    made = {"the scale": isinstance(scale, str), "the denoiser": bool(remarks)}
     made["the set of alternatives"] = sets is not None and sets.space.is_of_rows
     work.rows.made = " and ".join(name for name, was_made in made.items() if was_made)
-    known = told._with_nan(matrix)
     if inputs is None:
         told.rows, told.guessed = len(matrix), is_default(scale)
         told.missing = np.isnan(known).any(0) if known.ndim == 2 else told.missing

@@ -522,14 +522,14 @@ def _decide_noise(work: Work, named: bool) -> Inputs:
         if _by_rule(given.scale) and work.box is None and work.described is None:
             texts = _scale_by_rule(work)
         read = prepare(work.model.made(), work.X, work.scale, work.described, names, values=False)
-        matrix, columns, scale, told = read.given, read.columns, read.scale, read.inputs
+        columns, scale, told = read.columns, read.scale, read.inputs
+        known = told._with_nan(read.given)
         if given.command != "check":  # prints the same as findings
             told._refuse()
-            known = told._with_nan(matrix)
             texts += doubts(work.model.made(), read, known, own_units)
             for text in texts:
                 work.remark(in_options(text, names))
-    shape = matrix.shape[1:]
+    shape = known.shape[1:]
     moves = np.reshape(np.ones(shape) if scale is None else np.asarray(scale), shape) > 0
     if columns is not None:
         _of_a_table(work, columns, moves)
@@ -537,7 +537,7 @@ def _decide_noise(work: Work, named: bool) -> Inputs:
     if not moves.any():
         raise Failure("no column gets noise: give --scale")
     if names and named and not os.path.exists(given.scale or ""):
-        known = np.nan_to_num(told._with_nan(matrix))
+        known = np.nan_to_num(known)
         whole = moves & ((known == np.rint(known)) & (np.abs(known) < MOST_VALUES)).all(0)
         if whole.any():
             integers = listed([name for name, is_whole in zip(names, whole.tolist()) if is_whole])
