@@ -25,7 +25,9 @@ TEST(misuse_tests_call_every_function_of_an_estimator)
 {
     char line[128];
     int seen = 0, certifies = 0;
-    FILE *symbols = fopen("tests/abi/interface.txt", "r");
+    FILE *symbols = popen("cat include/certreg/*.h | tr '\\n' ' ' | grep -o 'CERTREG_API [^(;]*(' |"
+                          "sed -n 's/.*\\b\\(certreg_\\w*\\)($/\\1 /p'",
+                          "r");
     ck_assert_ptr_nonnull(symbols);
     while (fgets(line, sizeof line, symbols)) {
         certifies += !strncmp(line, "certreg_certify", 15);
@@ -36,7 +38,7 @@ TEST(misuse_tests_call_every_function_of_an_estimator)
                       "%s is neither asked nor exempt", line);
         seen += asked;
     }
-    fclose(symbols);
+    pclose(symbols);
     ck_assert_int_eq(seen, KIT_ROWS(refused));
     ck_assert_int_eq(certifies, 3);
 }

@@ -13,8 +13,7 @@ slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_
 in_cpp   := $(OBJ)/tests/api_cpp
 fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
-.PHONY: test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized \
-    interface
+.PHONY: test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,$(CXX))' \
     PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) HARDENED='$(hardened)' \
     REPLAYS='$(replays)' bash tests/run.sh
@@ -41,8 +40,6 @@ check-fast: $(OBJ)/libcertreg.so $(fast)
 check-fast: ## Build and run the tests that take seconds, less than a minute
 	@MODE=fast $(run_tests) $(fast)
 # Python tests once more, with the optional packages, those of the wheel and of executors.
-interface: $(OBJ)/libcertreg.so ## Record the C interface in tests/abi/interface.txt
-	@python3 tests/abi.py $< write
 check-all: check ## Run check, check-paths, check-arm and check-heavy
 	@$(MAKE) --no-print-directory check-paths
 	@$(MAKE) --no-print-directory check-arm
