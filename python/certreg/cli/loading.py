@@ -292,7 +292,7 @@ def _xgboost(path: str, data: bytes) -> Booster:
             f"install 'xgboost>={later}'"
         )
     booster = xgboost.Booster({"nthread": 1}, model_file=path)
-    if booster.attr("best_iteration") is not None:
+    if booster.attr("best_score") is not None:  # others have a best_iteration too, of XGBoost 1
         raise Failure(f"{path} was stopped early, and its last trees may count: {_IN_PYTHON}")
     if "c" in (booster.feature_types or ()):
         raise Failure(f"{path} has categories, which noise cannot change: {_IN_PYTHON}")
