@@ -106,11 +106,12 @@ if [ -n "$$missing" ]; then \
 endef
 packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check python3 \
     python3-numpy python3-pandas python3-sklearn python3-joblib python3-matplotlib python3-onnx \
+    python3-torch python3-xgboost \
     python3-pip python3-pytest python3-hypothesis python3-mpmath valgrind clang-format clang-tidy \
     cmake doxygen python3-sphinx python3-myst-parser python3-breathe furo libxgboost-dev
-deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/deps
+deps: ## Install what is missing: Debian packages, ONNX Runtime and LightGBM into lib/deps
 	@$(call install_debian,$(packages))
-	@ls lib/deps/onnxruntime/capi/libonnxruntime.so* >/dev/null 2>&1 || \
+	@cmp -s examples/engines/pins.txt lib/deps/pins.txt || \
 	    $(MAKE) --no-print-directory onnxruntime
 # $(call install_python,FOLDER,PINS): for the interpreter of demo and tests, which is known once
 # Debian's packages are there. It ends the shell where that succeeds.
@@ -119,8 +120,9 @@ mkdir -p $(1); for p in $(PYTHON) python3 /usr/bin/python3; do \
     $$p -m pip install -q --no-deps --require-hashes --target $(1) -r $(2) && exit; done
 endef
 onnxruntime:
-	@$(call install_python,lib/deps,examples/engines/pins.txt); \
-	    echo 'ONNX Runtime could not be installed: the demo needs it, tests will skip it'
+	@($(call install_python,lib/deps,examples/engines/pins.txt); exit 1) && \
+	    cp examples/engines/pins.txt lib/deps/ || \
+	    echo 'ONNX Runtime and LightGBM could not be installed: the demo needs them, tests skip them'
 real := lib/deps/real
 deps-real: ## Install what make real needs beyond deps, Python packages into lib/deps/real
 	@$(call install_debian,alsa-utils)

@@ -5,7 +5,7 @@ venv       := lib/deps/venv
 ZIG        := $(venv)/bin/python
 any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
-.PHONY: shared wheel wheels deps-all deps-train pins structs
+.PHONY: shared wheel wheels deps-all pins structs
 #: Build
 shared: $(O)/libcertreg.so $(cuda_module)
 shared: ## Build the shared library, and the modules that can be built here
@@ -35,8 +35,6 @@ wheels: ## Write a wheel for each of Linux, macOS and Windows to dist/, after ma
 
 structs: ## Write the structs and constants of the Python package anew, from the headers
 	@python3 python/generate.py
-deps-train: ## Install torch and onnx, for certreg denoise, into the system's Python
-	@$(call install_debian,python3-torch python3-onnx)
 deps_all := libopenmpi-dev openmpi-bin python3-venv cargo libtorch-dev clang gcovr \
     libclang-rt-dev llvm qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross musl-tools chromium \
     dpkg-dev debhelper dh-python lintian debootstrap
