@@ -18,6 +18,7 @@ cd "$(dirname "$0")/.." || exit 2
 [ -n "${GUARDED:-}" ] || GUARDED=1 exec timeout --foreground 8h bash tests/run.sh "$@"
 export -n GUARDED
 ONLY=${ONLY:-} ONLY=${ONLY#tests/}
+SKIPS=${SKIPS:-} # a file of reasons for which tests may be skipped; empty: for any
 export OBJ CC="${CC:-cc}" PYTHON="${PYTHON:-}" VERSION="${VERSION:-}" MODE="${MODE:-}"
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
@@ -38,14 +39,20 @@ counts() { # FILE STATUS
               print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
+unlisted_skips() { # FILE
+    [ -z "$SKIPS" ] || grep -E '^skip |^[A-Za-z0-9_]+: skipped' "$1" |
+        grep -vEf <(grep -v '^#' "$SKIPS") | sed "s|^|not ok $SKIPS has no reason for: |"
+}
 one() { # NUMBER NAME COMMAND...
-    local result=$tmp/$1 name=$2 status seconds passed failed skipped word
+    local result=$tmp/$1 name=$2 status seconds passed failed skipped word unlisted
     shift 2
     "$@" >"$result.out" 2>&1 </dev/null
     status=$?
     LC_ALL=C # numbers with a point, of times, awk and printf; this is a subshell
     times >"$result.times"
     seconds=$(awk -F '[ms ]+' 'NR == 2 { print 60 * ($1 + $3) + $2 + $4 }' "$result.times")
+    unlisted=$(unlisted_skips "$result.out")
+    [ -z "$unlisted" ] || echo "$unlisted" >>"$result.out"
     echo "$(counts "$result.out" "$status") $seconds" >"$result.counts"
     read -r passed failed skipped seconds <"$result.counts"
     {

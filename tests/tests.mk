@@ -16,7 +16,7 @@ fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 .PHONY: test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,$(CXX))' \
     PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) HARDENED='$(hardened)' \
-    REPLAYS='$(replays)' bash tests/run.sh
+    REPLAYS='$(replays)' SKIPS='$(SKIPS)' bash tests/run.sh
 tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(platform_program) \
     $(proof)
 beside     = examples gpu-rehearsal $(OBJ)/libdigits.so compile_commands.json
