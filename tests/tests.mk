@@ -13,7 +13,7 @@ slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_
 in_cpp   := $(OBJ)/tests/api_cpp
 fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
-.PHONY: test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized
+.PHONY: test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized planted
 run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,$(CXX))' \
     PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) HARDENED='$(hardened)' \
     REPLAYS='$(replays)' SKIPS='$(SKIPS)' bash tests/run.sh
@@ -39,6 +39,8 @@ check: ## Build and run every test
 check-fast: $(OBJ)/libcertreg.so $(fast)
 check-fast: ## Build and run the tests that take seconds, less than a minute
 	@MODE=fast $(run_tests) $(fast)
+planted: ## Plant faults in a copy of the sources, each of which a test has to find: half an hour
+	@python3 tests/planted.py lib/planted $(FAULT)
 # Python tests once more, with the optional packages, those of the wheel and of executors.
 check-all: check ## Run check, check-paths, check-arm and check-heavy
 	@$(MAKE) --no-print-directory check-paths
