@@ -1,7 +1,32 @@
-/* What a record that was asked may still be asked (theory 5.2). How often callers who try twice are
- * wrong: cover_optional_stopping.c. */
+/* What a record that was asked may still be asked (theory 5.2), here and after an import, and its
+ * pilot: the first call that samples fixes it, and everything later keeps to it. How often callers
+ * who try twice are wrong: cover_optional_stopping.c. */
 #include "support/half_space.h"
-#include "support/curve_model.h"
+
+/* ---- a half-space of which some outputs are no numbers */
+static struct gaps {
+    size_t call; /* of which the first output is none, counted from 1 */
+    int beyond;  /* as is all that lies beyond */
+} none;
+
+static int beyond_or_none(void *user, const certreg_batch *b)
+{
+    const half_space *h = user;
+    const int code = beyond(user, b);
+    if (h->calls == none.call) b->y[0] = NAN;
+    for (size_t i = 0; i < b->rows && none.beyond; i++)
+        if (b->y[i] > 0) b->y[i] = NAN;
+    return code;
+}
+
+static certreg_estimator *open_half_space(half_space *h, size_t batch, size_t pilot,
+                                          uint64_t noise_id)
+{
+    certreg_model m = kit_model(beyond_or_none, h, 2, 1);
+    m.batch = batch;
+    return h->handle = kit_begun(m, PLAN(.seed = 11, .max_samples = CAPACITY, .pilot = pilot),
+                                 (const float[]){0, 0}, 1, noise_id);
+}
 
 /* Whether a plain question is answered at so many samples; what is refused is refused before the
  * model is called. */
@@ -22,7 +47,7 @@ static int answers(half_space *h, certreg_estimator *e, size_t samples)
 TEST(record_answers_a_fixed_number_only_at_its_first_evaluation)
 {
     half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = open_half_space(&h, BATCH, SIZE_MAX, 1);
     certreg_bounds b = {.struct_size = sizeof b};
     certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     ck_assert(answers(&h, e, 100));
@@ -36,84 +61,145 @@ TEST(record_answers_a_fixed_number_only_at_its_first_evaluation)
     KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b), CERTREG_E_WRONG_STATE);
     kit_ask(e, CAPACITY, wish(1.9, CERTREG_METHOD_FINITE));
     ck_assert(!answers(&h, e, CAPACITY));
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
+    ck_assert(answers(&h, e, 200)); /* which the input before has not fixed */
 }
 
-static void first_by_bounds(certreg_estimator *e)
+static void bounds_are_found(certreg_estimator *e)
 {
     certreg_bounds b = {.struct_size = sizeof b};
     const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
 }
 
-static void first_by_forecast(certreg_estimator *e)
+static void is_forecast(certreg_estimator *e)
 {
     certreg_forecast f = {.struct_size = sizeof f};
     const certreg_question q = wish(1, CERTREG_METHOD_FINITE);
     KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
 }
 
-static void first_at_any_time(certreg_estimator *e)
+static void is_asked_at_any_time(certreg_estimator *e)
 {
     kit_ask(e, 0, wish(0, CERTREG_METHOD_ANYTIME));
 }
 
-static void first_by_a_wish(certreg_estimator *e)
+static void is_asked_for_a_target(certreg_estimator *e)
 {
     kit_ask(e, 0, wish(1, CERTREG_METHOD_FINITE));
 }
 
-static void (*const ways_to_ask[])(certreg_estimator *) = {first_by_bounds, first_by_forecast,
-                                                           first_at_any_time, first_by_a_wish};
-
-TEST_ROWS(record_number_is_fixed_by_any_evaluation, ways_to_ask)
+static void is_refused(certreg_estimator *e)
 {
-    half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
-    first_by_forecast(e); /* tells nothing yet */
-    KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-    ways_to_ask[_i](e);
-    ck_assert(answers(&h, e, 0));
-    ck_assert(!answers(&h, e, 200));
-}
-
-TEST(record_number_is_left_open_by_a_refused_call)
-{
-    half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
     certreg_certificate c = kit_certificate();
     certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     q.alpha = 2;
     KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_INVALID);
-    ck_assert(answers(&h, e, 200));
 }
 
-/* It has seen the outputs of its batch, and may fail because of them. */
-TEST(record_of_a_failed_model_keeps_the_requested_number)
+/* ---- what happens to a record, by the row of a table */
+enum { NO = SIZE_MAX };
+typedef struct scene {
+    void (*happens)(certreg_estimator *);            /* to a record of `sampled` samples */
+    size_t sampled, asks, fail_at, cancel_at, pilot; /* 0: without a pilot */
+    struct gaps none;
+    int aims; /* at 1.35, below a face at 1.4; else that is at 2 */
+    int32_t method;
+    size_t refused[3], answered[2], any_time; /* numbers of samples, in this order */
+} scene;
+
+static const scene *now;
+
+static void fails(certreg_estimator *e)
 {
-    half_space h = {.face = 2, .fail_at = 4, .fail_code = 5};
-    certreg_estimator *e = make(&h, 1, 1);
     certreg_certificate c = kit_certificate();
     const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
-    KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_MODEL_FAILED);
-    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    ck_assert(!answers(&h, e, 200));
-    ck_assert(answers(&h, e, 100));
+    KIT_STATUS(e, certreg_certify(e, now->asks, &q, 1, &c),
+               none.beyond ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
 }
 
-static int no_number_in_its_fifth_batch(void *user, const certreg_batch *b)
+static void fails_in_sampling(certreg_estimator *e)
 {
-    const half_space *h = user;
-    const int code = beyond(user, b);
-    if (h->calls == 5) b->y[0] = NAN;
-    return code;
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, now->asks),
+               none.call ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
+    if (now->asks > BATCH) KIT_OK(e, certreg_estimator_sample(e, 0, now->asks));
+}
+
+static void is_hopeless(certreg_estimator *e)
+{
+    for (int i = 0; i < 2; i++) {
+        const certreg_certificate c = kit_ask(e, CAPACITY, wish(20, sequential[i]));
+        ck_assert_int_eq(c.stop, CERTREG_STOP_HOPELESS);
+        ck_assert_uint_eq(c.samples, now->sampled);
+    }
+}
+
+static void is_stopped(certreg_estimator *e)
+{
+    const int is_late = !now->cancel_at;
+    if (is_late) certreg_estimator_set_deadline(e, 1e-9);
+    const certreg_certificate c = kit_ask(e, 1000, wish(now->aims ? 1.35 : 0, now->method));
+    ck_assert_int_eq(c.stop, is_late ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
+    ck_assert_uint_eq(c.samples, 100);
+    ck_assert(now->aims ? c.radius < 1.35 : c.radius > 0);
+    certreg_estimator_set_deadline(e, INFINITY);
+}
+
+/* A model that fails has seen the outputs of its batch, and may fail because of them: it has seen
+ * all rows, even if only those of the pilot are used. Had plain sampling not failed, its caller
+ * could have gone on to any number. */
+static const scene scenes[] = {
+    {bounds_are_found, .sampled = 100, .refused = {200, NO}, .answered = {0, NO}, .any_time = 200},
+    {is_forecast, .sampled = 100, .refused = {200, NO}, .answered = {0, NO}, .any_time = 200},
+    {is_asked_at_any_time, .sampled = 100, .refused = {200, NO}, .answered = {0, NO}},
+    {is_asked_for_a_target, .sampled = 100, .refused = {200, NO}, .answered = {0, NO}},
+    {is_refused, .refused = {NO}, .answered = {200, NO}},
+    {fails, .asks = 100, .fail_at = 4, .refused = {0, 200, NO}, .answered = {100, NO}},
+    {fails, .asks = 100, .fail_at = 2, .pilot = 2 * BATCH, .refused = {NO}, .answered = {200, NO}},
+    {fails, .asks = 1000, .none.beyond = 1, .refused = {0, NO}, .answered = {NO}},
+    {fails_in_sampling, .asks = 100, .fail_at = 4, .refused = {0, 200, NO}, .answered = {NO}},
+    {fails_in_sampling, .asks = BATCH / 2, .fail_at = 1, .pilot = BATCH / 2, .refused = {100, NO},
+     .answered = {NO}, .any_time = 100},
+    {fails_in_sampling, .asks = BATCH / 2, .none.call = 1, .pilot = BATCH / 2, .refused = {100, NO},
+     .answered = {NO}, .any_time = NO},
+    {is_hopeless, .refused = {NO}, .answered = {100, NO}},
+    {is_hopeless, .sampled = 100, .refused = {NO}, .answered = {100, NO}},
+    {is_stopped, .cancel_at = 5, .refused = {200, NO}, .answered = {0, 1000}},
+    {is_stopped, .cancel_at = 5, .aims = 1, .refused = {0, 200, CAPACITY}, .answered = {1000, NO}},
+    {is_stopped, .cancel_at = 5, .aims = 1, .method = CERTREG_METHOD_ANYTIME,
+     .refused = {0, 200, CAPACITY}, .answered = {1000, NO}},
+    {is_stopped, .sampled = 100, .aims = 1, .refused = {0, 200, CAPACITY}, .answered = {1000, NO}},
+    {is_stopped, .sampled = 100, .aims = 1, .method = CERTREG_METHOD_ANYTIME,
+     .refused = {0, 200, CAPACITY}, .answered = {1000, NO}},
+};
+
+TEST_ROWS(record_answers_numbers_that_were_fixed_before_it, scenes)
+{
+    now = scenes + _i;
+    none = now->none;
+    half_space h = {.face = now->aims ? 1.4 : 2,
+                    .fail_at = now->fail_at,
+                    .fail_code = 5,
+                    .cancel_at = now->cancel_at};
+    certreg_estimator *e = open_half_space(&h, BATCH, now->pilot ? now->pilot : NO,
+                                           now->happens == is_stopped ? 4 : 1);
+    is_forecast(e); /* tells nothing yet */
+    KIT_OK(e, certreg_estimator_sample(e, 0, now->sampled));
+    now->happens(e);
+    for (int i = 0; i < 3 && now->refused[i] != NO; i++)
+        ck_assert(!answers(&h, e, now->refused[i]));
+    for (int i = 0; i < 2 && now->answered[i] != NO; i++)
+        ck_assert(answers(&h, e, now->answered[i]));
+    if (now->any_time != NO) kit_ask(e, now->any_time, wish(0, CERTREG_METHOD_ANYTIME));
 }
 
 /* The looks before it did not prove the radius, so they have chosen where it was. */
 TEST_TIMES(record_failure_after_a_look_keeps_the_requested_number, 2)
 {
     half_space h = {.face = 1.4, .fail_at = _i ? 0 : 5, .fail_code = 5};
-    certreg_estimator *e = make_with(_i ? no_number_in_its_fifth_batch : beyond, &h, 1, 4);
+    certreg_estimator *e = open_half_space(&h, BATCH, SIZE_MAX, 4);
     certreg_certificate c = kit_certificate();
+    none = (struct gaps){.call = _i ? 5 : 0};
     certreg_question q = wish(1.35, CERTREG_METHOD_FINITE);
     q.target = asks_looks(1.35, (const uint64_t[]){40, 120, 1000}, 3);
     KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c),
@@ -127,63 +213,11 @@ TEST_TIMES(record_failure_after_a_look_keeps_the_requested_number, 2)
     ck_assert(answers(&h, e, 1000));
 }
 
-static certreg_estimator *with_pilot(certreg_eval eval, half_space *h, size_t pilot)
-{
-    certreg_model m = kit_model(eval, h, 2, 1);
-    certreg_plan p = kit_plan(CAPACITY);
-    m.batch = BATCH, p.pilot = pilot;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
-    return e;
-}
-
-TEST(record_failure_within_the_pilot_leaves_the_number_open)
-{
-    half_space h = {.face = 2, .fail_at = 2, .fail_code = 5};
-    certreg_estimator *e = with_pilot(beyond, &h, 2 * BATCH);
-    certreg_certificate c = kit_certificate();
-    const certreg_question q = kit_question(1);
-    KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_MODEL_FAILED);
-    ck_assert_uint_eq(kit_ask(e, 200, q).samples, 200);
-}
-
-static int no_number_in_its_first_row(void *user, const certreg_batch *b)
-{
-    const half_space *h = user;
-    const int code = beyond(user, b);
-    if (h->calls == 1) b->y[0] = NAN;
-    return code;
-}
-
-/* Had it not failed, the caller could have gone on to any number. */
-TEST(record_failure_of_plain_sampling_leaves_no_number)
-{
-    half_space h = {.face = 2, .fail_at = 4, .fail_code = 5};
-    certreg_estimator *e = make(&h, 1, 1);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 100), CERTREG_E_MODEL_FAILED);
-    KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-    ck_assert(!answers(&h, e, 0));
-    KIT_SAYS(certreg_estimator_error(e), "sampling failed");
-    ck_assert(!answers(&h, e, 200));
-    kit_ask(e, 200, wish(0, CERTREG_METHOD_ANYTIME));
-}
-
-/* It has seen all rows of its batch, even where only the pilot's are used. */
-TEST_TIMES(record_failure_beside_main_samples_leaves_no_number, 2)
-{
-    half_space h = {.face = 2, .fail_at = _i ? 0 : 1, .fail_code = 5};
-    certreg_estimator *e = with_pilot(_i ? no_number_in_its_first_row : beyond, &h, BATCH / 2);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, BATCH / 2),
-               _i ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
-    ck_assert(!answers(&h, e, 100));
-    if (!_i) kit_ask(e, 100, wish(0, CERTREG_METHOD_ANYTIME));
-}
-
 /* By an engine with its own loop: main sample 40 is no number, 39 others of its call are. */
 TEST(record_given_no_number_is_as_one_that_the_model_gave_it)
 {
     half_space h = {.face = 2};
-    certreg_estimator *e = with_pilot(NULL, &h, 20);
+    certreg_estimator *e = open_half_space(&h, BATCH, 20, 1);
     float y[100] = {0};
     unsigned char half[512];
     size_t bytes = sizeof half;
@@ -196,6 +230,7 @@ TEST(record_given_no_number_is_as_one_that_the_model_gave_it)
     y[10] = NAN;
     KIT_STATUS(e, certreg_estimator_record(e, 30, 40, y), CERTREG_E_NOT_FINITE);
     KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(e, certreg_estimator_record(e, 60, 40, y), CERTREG_E_NOT_FINITE); /* a later one */
     y[10] = 0;
     KIT_STATUS(e, certreg_estimator_record(e, 30, 40, y), CERTREG_E_NOT_FINITE);
     KIT_SAYS(certreg_estimator_error(e), "sample 40 was not finite when it came first");
@@ -205,88 +240,28 @@ TEST(record_given_no_number_is_as_one_that_the_model_gave_it)
     KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
 }
 
-/* The half-space again, but what lies beyond it is no number. */
-static int not_a_number_beyond(void *user, const certreg_batch *b)
-{
-    const int code = beyond(user, b);
-    for (size_t i = 0; i < b->rows * b->columns; i++)
-        if (b->y[i] > 0) b->y[i] = NAN;
-    return code;
-}
-
-TEST(record_of_outputs_that_were_refused_has_no_free_number)
-{
-    certreg_estimator *e = make_with(not_a_number_beyond, &(half_space){.face = 2}, 1, 1);
-    certreg_certificate c = kit_certificate();
-    const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
-    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_NOT_FINITE);
-    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    c = kit_ask(e, 0, wish(0, CERTREG_METHOD_ANYTIME));
-}
-
 /* Every sample by itself, and none in the record: the errors tell the outputs all the same. */
 TEST(record_counts_outputs_in_errors_as_evaluated)
 {
     half_space h = {.face = -40}; /* everything lies beyond */
     unsigned char record[512];
     size_t bytes = sizeof record;
-    certreg_estimator *e = make_with(not_a_number_beyond, &h, 1, 1);
+    certreg_estimator *e = open_half_space(&h, BATCH, SIZE_MAX, 1);
     const size_t main_sample = 400;
+    none = (struct gaps){.beyond = 1};
     KIT_STATUS(e, certreg_estimator_sample(e, main_sample, 1), CERTREG_E_NOT_FINITE);
     KIT_OK(e, certreg_estimator_export(e, record, &bytes));
-    certreg_estimator *wide = make(&h, 1, 1);
-    h.face = 2;
+    certreg_estimator *wide = open_half_space(&h, BATCH, SIZE_MAX, 1);
+    h.face = 2, none.beyond = 0;
     KIT_OK(wide, certreg_estimator_import(wide, record, bytes));
     ck_assert(!answers(&h, wide, main_sample + 100));
     ck_assert(!answers(&h, wide, main_sample + 1)); /* without the error it could be another */
 }
 
-TEST_TIMES(record_number_is_left_open_by_a_target_out_of_reach, 4)
-{
-    half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
-    if (_i % 2) KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-    const certreg_certificate c = kit_ask(e, CAPACITY, wish(20, sequential[_i / 2]));
-    ck_assert_int_eq(c.stop, CERTREG_STOP_HOPELESS);
-    ck_assert_uint_eq(c.samples, _i % 2 ? 100 : 0);
-    ck_assert(answers(&h, e, 100));
-}
-
-TEST_TIMES(record_after_an_interrupted_target_is_for_all_samples, 4)
-{
-    half_space h = {.face = 1.4, .cancel_at = _i % 2 ? 0 : 5};
-    certreg_estimator *e = make(&h, 1, 4);
-    if (_i % 2) {
-        KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-        certreg_estimator_set_deadline(e, 1e-9);
-    }
-    const certreg_certificate c = kit_ask(e, 1000, wish(1.35, sequential[_i / 2]));
-    ck_assert_int_eq(c.stop, _i % 2 ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
-    ck_assert_uint_eq(c.samples, 100);
-    ck_assert_double_lt(c.radius, 1.35);
-    certreg_estimator_set_deadline(e, INFINITY);
-    ck_assert(!answers(&h, e, 0));
-    ck_assert(!answers(&h, e, 200));
-    ck_assert(!answers(&h, e, CAPACITY));
-    ck_assert(answers(&h, e, 1000));
-}
-
-TEST(record_after_an_interrupted_call_resumes_to_its_number)
-{
-    half_space h = {.face = 1.4, .cancel_at = 5};
-    certreg_estimator *e = make(&h, 1, 4);
-    const certreg_certificate c = kit_ask(e, 1000, wish(0, CERTREG_METHOD_FINITE));
-    ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
-    ck_assert_double_gt(c.radius, 0);
-    ck_assert(answers(&h, e, 0));
-    ck_assert(!answers(&h, e, 200));
-    ck_assert(answers(&h, e, 1000));
-}
-
 TEST_TIMES(record_refuses_looks_after_an_answer, 2)
 {
     const uint64_t looks[2] = {200, 400};
-    certreg_estimator *e = make(&(half_space){.face = 2}, 1, 1);
+    certreg_estimator *e = open_half_space(&(half_space){.face = 2}, BATCH, SIZE_MAX, 1);
     certreg_question q = wish(1, CERTREG_METHOD_FINITE);
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_sample(e, 0, 200));
@@ -305,7 +280,7 @@ TEST_TIMES(record_refuses_looks_after_an_answer, 2)
 /* A later question may be about another radius, whose looks follow from the same growth. */
 TEST(record_keeps_the_growth_of_its_first_question)
 {
-    certreg_estimator *e = make(&(half_space){.face = 2}, 1, 1);
+    certreg_estimator *e = open_half_space(&(half_space){.face = 2}, BATCH, SIZE_MAX, 1);
     certreg_question q = wish(1, CERTREG_METHOD_FINITE);
     q.target = asks_growth(1, 1.5);
     kit_ask(e, CAPACITY, q);
@@ -327,21 +302,41 @@ TEST_TIMES(record_answers_at_any_time_do_not_depend_on_the_batch, 2)
     double radius = 0;
     for (int i = 0; i < 4; i++) {
         half_space h = {.face = 1.3};
-        certreg_model m = kit_model(beyond, &h, 2, 1);
-        m.batch = batches[i];
-        certreg_plan p = kit_plan(CAPACITY);
-        p.pilot = SIZE_MAX;
-        certreg_estimator *e = kit_create(NULL, &m, &p);
-        KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 12));
+        certreg_estimator *e = open_half_space(&h, batches[i], SIZE_MAX, 12);
         /* looks on its own before */
         if (_i) kit_ask(e, 2345, wish(1.25, CERTREG_METHOD_ANYTIME));
-        const double now = kit_ask(e, 2345, wish(0, CERTREG_METHOD_ANYTIME)).radius;
-        if (i) ck_assert_double_eq(now, radius);
-        radius = now;
+        const double found = kit_ask(e, 2345, wish(0, CERTREG_METHOD_ANYTIME)).radius;
+        if (i) ck_assert_double_eq(found, radius);
+        radius = found;
     }
 }
 
 /* ---- carried to another estimator it answers as it would have here, or is refused */
+/* A curve, x0 (1 + 0.3 x1), that counts the rows it is asked for. */
+static size_t rows_asked;
+
+static int curve(void *user, const certreg_batch *b)
+{
+    (void)user;
+    rows_asked += b->used_count;
+    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[2 * i] * (1 + 0.3f * b->x[2 * i + 1]);
+    return 0;
+}
+
+static certreg_estimator *curve_of_batch(size_t batch, size_t max_samples, size_t pilot)
+{
+    certreg_model m = kit_model(curve, NULL, 2, 1);
+    certreg_plan p = kit_plan(max_samples);
+    m.batch = batch, p.pilot = pilot;
+    rows_asked = 0;
+    return kit_begun(m, p, (const float[]){1, 2}, 0.25, 3);
+}
+
+static certreg_estimator *curve_estimator(size_t max_samples, size_t pilot)
+{
+    return curve_of_batch(BATCH, max_samples, pilot);
+}
+
 static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted,
                                    int32_t method)
 {
@@ -366,9 +361,9 @@ static certreg_status plain_status(certreg_estimator *from, size_t samples)
     return certreg_certify(from, samples, &q, 1, &c);
 }
 
-TEST_TIMES(record_group_test_is_not_begun_again_at_another_capacity, 2)
+TEST_TIMES(record_group_test_is_not_begun_again_under_another_plan, 2)
 {
-    certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40);
+    certreg_estimator *a = curve_estimator(200, 40), *b = curve_of_batch(50, 1500, 40);
     const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */
     const certreg_certificate first = ask_for(a, 200, wanted, CERTREG_METHOD_FINITE);
     carry(a, b);
@@ -419,6 +414,10 @@ TEST(record_import_keeps_the_number_that_both_have_fixed)
     KIT_OK(c, certreg_estimator_sample(c, 0, 80));
     ask_for(c, 0, 0, CERTREG_METHOD_FINITE);
     KIT_SAYS(refusal(c, a), "max_samples");
+    certreg_estimator *other_batch = curve_of_batch(40, 200, 40);
+    KIT_OK(other_batch, certreg_estimator_sample(other_batch, 0, 80));
+    ask_for(other_batch, 0, 0, CERTREG_METHOD_FINITE);
+    KIT_SAYS(refusal(other_batch, a), "batch");
 }
 
 /* Samples beyond a gap, which the call closes, make the record longer than the call asked for. */
@@ -431,6 +430,89 @@ TEST(record_longer_than_its_first_request_is_imported)
     carry(a, b);
     const certreg_certificate second = ask_for(b, 0, 0, CERTREG_METHOD_FINITE);
     ck_assert_mem_eq(&first, &second, sizeof first);
+}
+
+/* ---- the pilot */
+/* The usual pilot of n samples is nearly 0.15 n^2 / (n + 20), 147 of 1000, 447 of 3000 and 1497 of
+ * 10000, such that the main samples fill 64 blocks: 832, 2560 and 8512 of them. */
+enum { MOST = 10000, TOTAL = 1000, OF_TOTAL = 168, OF_3_TOTAL = 440, OF_MOST = 1488 };
+static uint64_t pilot_after(certreg_estimator *e, size_t samples)
+{
+    ask_for(e, samples, 0, CERTREG_METHOD_ANYTIME);
+    return asks_run(e).pilot;
+}
+
+TEST(pilot_is_fixed_by_the_first_total_of_certify)
+{
+    certreg_estimator *e = curve_estimator(MOST, 0);
+    /* a tenth of the plan is enough for an answer */
+    ck_assert_double_gt(ask_for(e, TOTAL, 0, CERTREG_METHOD_ANYTIME).radius, 0);
+    ck_assert_uint_eq(rows_asked, TOTAL);
+    ck_assert_uint_eq(pilot_after(e, 0), OF_TOTAL);
+    ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), OF_TOTAL);
+    KIT_OK(e, certreg_estimator_sample(e, 0, MOST));
+    ck_assert_uint_eq(pilot_after(e, 0), OF_TOTAL);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 4));
+    ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), OF_3_TOTAL);
+}
+
+TEST_TIMES(pilot_is_fixed_by_the_plan_if_sampled_by_hand, 4)
+{
+    certreg_estimator *e = curve_estimator(MOST, 0);
+    float x[2], y = 1;
+    if (_i == 0) KIT_OK(e, certreg_estimator_sample(e, 0, 1));
+    if (_i == 1) KIT_OK(e, certreg_estimator_draw(e, 7, 1, x));
+    if (_i == 2) KIT_OK(e, certreg_estimator_record(e, 0, 1, &y));
+    if (_i == 3) KIT_STATUS(e, certreg_estimator_sample(e, MOST, 1), CERTREG_E_TOO_MANY);
+    ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), _i == 3 ? OF_3_TOTAL : OF_MOST);
+}
+
+TEST(pilot_is_left_open_by_a_call_that_samples_nothing)
+{
+    certreg_estimator *e = curve_estimator(MOST, 0);
+    certreg_question q = kit_question(-1);
+    certreg_certificate c = kit_certificate();
+    KIT_STATUS(e, certreg_certify(e, 200, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, MOST + 1, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_OK(e, certreg_estimator_set_deadline(e, -1));
+    q.tolerance = 0.6;
+    c = kit_ask(e, 300, q);
+    KIT_OK(e, certreg_estimator_set_deadline(e, INFINITY));
+    ck_assert_uint_eq(rows_asked, 0);
+    ck_assert_uint_eq(pilot_after(e, TOTAL), OF_TOTAL);
+}
+
+/* A record of TOTAL samples, or of none, in an estimator of this plan. */
+static const struct {
+    size_t total, pilot, sampled;
+    certreg_status status;
+    uint64_t then; /* the pilot at 3 TOTAL */
+} imports[] = {
+    {TOTAL, 0, 0, CERTREG_OK, OF_TOTAL},    {TOTAL, 0, 1, CERTREG_E_MISMATCH, OF_MOST},
+    {TOTAL, 40, 0, CERTREG_E_MISMATCH, 40}, {TOTAL, SIZE_MAX, 0, CERTREG_E_MISMATCH, 0},
+    {0, 0, 0, CERTREG_OK, OF_3_TOTAL},      {0, 40, 0, CERTREG_OK, 40},
+};
+
+TEST_ROWS(pilot_comes_with_an_import_or_must_be_the_same, imports)
+{
+    static unsigned char record[65536];
+    certreg_estimator *from = curve_estimator(MOST, 0),
+                      *e = curve_estimator(MOST, imports[_i].pilot);
+    if (imports[_i].total) pilot_after(from, imports[_i].total);
+    const size_t bytes = kit_export(from, record, sizeof record);
+    KIT_OK(e, certreg_estimator_sample(e, 0, imports[_i].sampled));
+    KIT_STATUS(e, certreg_estimator_import(e, record, bytes), imports[_i].status);
+    if (imports[_i].status == CERTREG_E_MISMATCH)
+        KIT_SAYS(certreg_estimator_error(e), "plan.pilot");
+    if (!imports[_i].status)
+        KIT_OK(e, certreg_estimator_import(e, record, bytes)); /* again, to no effect */
+    certreg_question q = kit_question(0.6);
+    q.method = CERTREG_METHOD_ANYTIME, q.prediction = asks_prediction(1.6);
+    kit_ask(e, 3 * TOTAL, q);
+    ck_assert_uint_eq(asks_run(e).pilot, imports[_i].then);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 3));
+    KIT_STATUS(e, certreg_estimator_import(e, record, bytes),
+               imports[_i].pilot ? imports[_i].status : CERTREG_OK);
 }
 
 KIT_MAIN("asked again")
