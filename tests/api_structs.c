@@ -1,5 +1,6 @@
 /* Structs that grow at the end: sizes, shorter and longer callers, arrays of them, and that outputs
- * are always written and never beyond. */
+ * are always written and never beyond. What other calls write on failure: api_misuse.c,
+ * unit_solver_refusals.c. And the digest of a question, which holds for every version. */
 #include "support/api_kit.h"
 
 enum { TAIL = 64, INPUTS = 3, CAPACITY = 600 };
@@ -22,7 +23,7 @@ typedef union grown { /* a struct of a caller that knows more fields, or fewer *
 static certreg_estimator *e;
 static certreg_solver *solver;
 static certreg_bisection *bisection;
-static grown model, plan, question, bounds, shift, radius, certificate, why;
+static grown model, plan, question, bounds, shift, radius, certificate, found, why;
 
 static void put(grown *g, const void *from, size_t size)
 {
@@ -50,18 +51,19 @@ static void fill_output(grown *g, size_t size)
     g->struct_size = (uint32_t)size;
 }
 
-static void fill_outputs(size_t more)
+static void fill_outputs(void)
 {
-    fill_output(&shift, sizeof(certreg_mean_change) + more);
-    fill_output(&radius, sizeof(certreg_radius) + more);
-    fill_output(&certificate, sizeof(certreg_certificate) + more);
-    fill_output(&why, sizeof(certreg_error) + more);
+    fill_output(&shift, sizeof(certreg_mean_change));
+    fill_output(&radius, sizeof(certreg_radius));
+    fill_output(&certificate, sizeof(certreg_certificate));
+    fill_output(&found, sizeof(certreg_bounds));
+    fill_output(&why, sizeof(certreg_error));
 }
 
 static void setup(void)
 {
     fill_inputs();
-    fill_outputs(0);
+    fill_outputs();
     e = kit_create(NULL, &model.model, &plan.plan);
     KIT_OK(e, certreg_estimator_begin(e, input, 0.5, 0));
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
@@ -71,7 +73,6 @@ static void setup(void)
 /* Calls that read the input struct, by number. */
 static certreg_status use(int which)
 {
-    certreg_bounds out = {.struct_size = sizeof out};
     certreg_estimator *made = NULL;
     certreg_status status;
     size_t bytes;
@@ -83,7 +84,8 @@ static certreg_status use(int which)
         ck_assert_int_eq(certreg_estimator_size(NULL, &model.model, &plan.plan, NULL, &bytes, NULL),
                          status);
         return status;
-    case 2: return certreg_estimator_bounds(e, &question.question, CERTREG_SIDE_UPPER, &out);
+    case 2:
+        return certreg_estimator_bounds(e, &question.question, CERTREG_SIDE_UPPER, &found.bounds);
     case 3: return certreg_certify(e, 0, &question.question, 1, &certificate.certificate);
     case 4: return certreg_solver_worst_case(solver, &bounds.bounds, 0, 0.1, &shift.shift);
     case 5: return certreg_bisection_within(bisection, &bounds.bounds, 0, 1, &radius.radius);
@@ -91,90 +93,61 @@ static certreg_status use(int which)
     }
 }
 
-static grown *input_of(int which)
-{
-    grown *const inputs[] = {&model, &plan, &question, &question, &bounds, &bounds, &bounds};
-    return inputs[which];
-}
+/* What each of them reads and writes; the size of the first version where it was another: of the
+ * plan, and of the certificate of 0.2.0. */
+static const struct {
+    grown *in, *out;
+    size_t in_size, out_size, in_oldest, out_oldest;
+} calls[] = {
+    {&model, NULL, sizeof(certreg_model), 0, 0, 0},
+    {&plan, NULL, sizeof(certreg_plan), 0, 80, 0},
+    {&question, &found, sizeof(certreg_question), sizeof(certreg_bounds), 0, 0},
+    {&question, &certificate, sizeof(certreg_question), sizeof(certreg_certificate), 0, 160},
+    {&bounds, &shift, sizeof(certreg_bounds), sizeof(certreg_mean_change), 0, 0},
+    {&bounds, &radius, sizeof(certreg_bounds), sizeof(certreg_radius), 0, 0},
+    {&bounds, &radius, sizeof(certreg_bounds), sizeof(certreg_radius), 0, 0},
+};
 
-static const size_t input_size[] = {sizeof(certreg_model),    sizeof(certreg_plan),
-                                    sizeof(certreg_question), sizeof(certreg_question),
-                                    sizeof(certreg_bounds),   sizeof(certreg_bounds),
-                                    sizeof(certreg_bounds)};
-
-TEST_TIMES(structs_of_a_size_that_no_version_had_are_invalid, 7)
+/* And newer callers are served if they set no field that is not known. */
+TEST_ROWS(structs_of_a_size_that_no_version_had_are_invalid, calls)
 {
-    const size_t size = input_size[_i], oldest = _i == 1 ? 80 : size;
-    const size_t bad[] = {0, 4, 8, oldest - 8, size - 1, size + 1, size + 4};
-    ck_assert_int_eq(use(_i), CERTREG_OK);
-    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-        input_of(_i)->struct_size = (uint32_t)bad[k];
+    grown *in = calls[_i].in;
+    const size_t size = calls[_i].in_size,
+                 oldest = calls[_i].in_oldest ? calls[_i].in_oldest : size,
+                 bad[] = {0, 4, 8, oldest - 8, size - 1, size + 1, size + 4};
+    for (int k = 0; k < KIT_ROWS(bad); k++) {
+        in->struct_size = (uint32_t)bad[k];
         ck_assert_msg(use(_i) == CERTREG_E_INVALID, "size %zu of %zu", bad[k], size);
     }
-    input_of(_i)->struct_size = (uint32_t)size;
-    ck_assert_int_eq(use(_i), CERTREG_OK);
-}
-
-TEST_TIMES(structs_of_newer_callers_are_taken_if_nothing_new_is_set, 7)
-{
-    const size_t size = input_size[_i];
-    for (size_t more = 8; more <= TAIL; more += 8) {
-        input_of(_i)->struct_size = (uint32_t)(size + more);
+    for (size_t more = 0; more <= TAIL; more += 8) {
+        in->struct_size = (uint32_t)(size + more);
         ck_assert_int_eq(use(_i), CERTREG_OK);
-        for (size_t k = 0; k < more; k++) {
-            input_of(_i)->bytes[size + k] = 1;
-            ck_assert_int_eq(use(_i), CERTREG_E_VERSION);
-            input_of(_i)->bytes[size + k] = 0;
+        for (size_t k = 0; k <= more && more < TAIL; k++) { /* the last one is not looked at */
+            in->bytes[size + k] = 1;
+            ck_assert_int_eq(use(_i), k < more ? CERTREG_E_VERSION : CERTREG_OK);
+            in->bytes[size + k] = 0;
         }
-        input_of(_i)->bytes[size + more] = 1; /* beyond the struct: not looked at */
-        if (more < TAIL) ck_assert_int_eq(use(_i), CERTREG_OK);
-        input_of(_i)->bytes[size + more] = 0;
     }
 }
 
-/* ---- outputs */
-static void check_output(const grown *g, size_t known, size_t more)
+TEST_ROWS(structs_for_output_are_zeroed_to_their_end_not_beyond, calls)
 {
-    ck_assert_uint_eq(g->struct_size, known + more);
-    for (size_t i = known; i < known + more; i++) ck_assert_uint_eq(g->bytes[i], 0);
-    for (size_t i = known + more; i < sizeof *g; i++) ck_assert_uint_eq(g->bytes[i], 0xA5);
-}
-
-TEST_TIMES(structs_for_output_are_zeroed_to_their_end_not_beyond, 5)
-{
-    const size_t more = (size_t)_i * 8;
-    fill_outputs(more);
-    for (int which = 3; which <= 5; which++) ck_assert_int_eq(use(which), CERTREG_OK);
-    check_output(&certificate, sizeof(certreg_certificate), more);
-    check_output(&shift, sizeof(certreg_mean_change), more);
-    check_output(&radius, sizeof(certreg_radius), more);
-    grown found;
-    fill_output(&found, sizeof(certreg_bounds) + more);
-    KIT_OK(e, certreg_estimator_bounds(e, &question.question, CERTREG_SIDE_UPPER, &found.bounds));
-    check_output(&found, sizeof(certreg_bounds), more);
-}
-
-TEST(structs_for_output_of_an_unknown_size_are_left_alone)
-{
-    static const size_t off[] = {0, 4, 8};
-    grown before;
-    for (size_t k = 0; k < 5; k++) {
-        fill_outputs(0);
-        grown found;
-        fill_output(&found, sizeof(certreg_bounds));
-        grown *const out[] = {&certificate, &shift, &radius, &radius, &found};
-        for (int which = 0; which < 5; which++) {
-            const size_t right = which == 4 ? sizeof(certreg_bounds) : out[which]->struct_size,
-                         least = which == 0 ? 160 : right; /* of a certificate of 0.2.0 */
-            out[which]->struct_size = (uint32_t)(k < 3 ? off[k] : k == 3 ? least - 8 : right + 4);
-            before = *out[which];
-            if (which < 4) ck_assert_int_eq(use(which + 3), CERTREG_E_INVALID);
-            else
-                ck_assert_int_eq(certreg_estimator_bounds(e, &question.question, 1, &found.bounds),
-                                 CERTREG_E_INVALID);
-            ck_assert_mem_eq(&before, out[which], sizeof before);
-            out[which]->struct_size = (uint32_t)right;
-        }
+    grown *out = calls[_i].out;
+    const size_t size = calls[_i].out_size, oldest = calls[_i].out_oldest,
+                 bad[] = {0, 4, 8, (oldest ? oldest : size) - 8, size + 4};
+    if (!out) return;
+    for (size_t more = 0; more <= 32; more += 8) {
+        fill_output(out, size + more);
+        ck_assert_int_eq(use(_i), CERTREG_OK);
+        ck_assert_uint_eq(out->struct_size, size + more);
+        for (size_t i = size; i < sizeof *out; i++)
+            ck_assert_uint_eq(out->bytes[i], i < size + more ? 0 : 0xA5);
+    }
+    for (int k = 0; k < KIT_ROWS(bad); k++) { /* of an unknown size: left alone */
+        fill_output(out, bad[k]);
+        const grown before = *out;
+        ck_assert_int_eq(use(_i), CERTREG_E_INVALID);
+        ck_assert_mem_eq(&before, out, sizeof before);
     }
 }
 
@@ -191,43 +164,6 @@ TEST(structs_of_errors_are_written_to_the_callers_size)
         ck_assert_uint_eq(why.struct_size, size);
         for (size_t i = size; i < sizeof why; i++) ck_assert_uint_eq(why.bytes[i], 0xA5);
     }
-}
-
-TEST(structs_for_output_are_written_on_failure_too)
-{
-    certreg_bounds found = {.struct_size = sizeof found, .constraints = 15, .mean_lo = 4};
-    const certreg_certificate *c = &certificate.certificate;
-    const certreg_mean_change *s = &shift.shift;
-    const certreg_radius *r = &radius.radius;
-    question.question.tolerance = -1;
-    bounds.bounds.sigma = -1;
-    ck_assert_int_eq(use(3), CERTREG_E_INVALID);
-    ck_assert_int_eq(c->status, CERTREG_E_INVALID);
-    ck_assert_int_eq(c->outcome, CERTREG_OUTCOME_ABSTAINED);
-    ck_assert_double_eq(c->radius, 0);
-    ck_assert_double_eq(c->output_lo, -INFINITY);
-    ck_assert_double_eq(c->output_hi, INFINITY);
-    ck_assert_double_nan(c->prediction);
-    ck_assert_double_nan(c->estimate);
-    ck_assert_int_eq(use(4), CERTREG_E_INVALID);
-    ck_assert_double_eq(s->drop, INFINITY);
-    ck_assert_double_eq(s->rise, INFINITY);
-    ck_assert_double_eq(s->mean_least, -INFINITY);
-    ck_assert_double_eq(s->mean_greatest, INFINITY);
-    for (int which = 5; which <= 6; which++) {
-        fill_output(&radius, sizeof(certreg_radius));
-        ck_assert_int_eq(use(which), CERTREG_E_INVALID);
-        ck_assert_int_eq(r->outcome, CERTREG_OUTCOME_ABSTAINED);
-        ck_assert_double_eq(r->radius, 0);
-    }
-    KIT_STATUS(e, certreg_estimator_bounds(e, &question.question, 1, &found), CERTREG_E_INVALID);
-    ck_assert_uint_eq(found.constraints, 0);
-    fill_output(&certificate, sizeof(certreg_certificate)); /* where not even sampling succeeds */
-    question.question.tolerance = 1;
-    KIT_STATUS(e, certreg_certify(e, CAPACITY + 1, &question.question, 1, &certificate.certificate),
-               CERTREG_E_TOO_MANY);
-    ck_assert_int_eq(c->status, CERTREG_E_TOO_MANY);
-    ck_assert_double_eq(c->radius, 0);
 }
 
 /* ---- arrays are stepped by the size of their first element */
@@ -253,6 +189,9 @@ TEST(structs_in_arrays_are_stepped_by_the_first_size)
     q[0].known.struct_size = sizeof q[0]; /* the others carry none */
     c[0].known.struct_size = sizeof c[0];
     for (int i = 0; i < 3; i++) q[i].known.tolerance = 1 + i;
+    KIT_STATUS(e, certreg_certify(e, CAPACITY + 1, &q[0].known, 3, &c[0].known),
+               CERTREG_E_TOO_MANY);
+    for (int i = 0; i < 3; i++) ck_assert_int_eq(c[i].known.status, CERTREG_E_TOO_MANY);
     KIT_OK(e, certreg_certify(e, 0, &q[0].known, 3, &c[0].known));
     for (int i = 0; i < 3; i++) {
         certreg_question alone = kit_question(1 + i);
@@ -270,21 +209,6 @@ TEST(structs_in_arrays_are_stepped_by_the_first_size)
     ck_assert_int_eq(c[2].known.status, CERTREG_OK);
     ck_assert_double_eq(c[1].known.radius, 0);
     ck_assert_double_gt(c[2].known.radius, c[0].known.radius);
-}
-
-TEST(structs_in_an_array_of_certificates_are_all_written)
-{
-    newer_certificate c[3];
-    memset(c, 0xA5, sizeof c);
-    c[0].known.struct_size = sizeof c[0];
-    const certreg_question q[2] = {kit_question(1), kit_question(2)};
-    KIT_STATUS(e, certreg_certify(e, CAPACITY + 1, q, 2, &c[0].known), CERTREG_E_TOO_MANY);
-    for (int i = 0; i < 2; i++) {
-        ck_assert_uint_eq(c[i].known.struct_size, sizeof c[i]);
-        ck_assert_int_eq(c[i].known.status, CERTREG_E_TOO_MANY);
-        ck_assert_double_eq(c[i].known.radius, 0);
-    }
-    for (size_t i = 0; i < sizeof c[2]; i++) ck_assert_uint_eq(((unsigned char *)&c[2])[i], 0xA5);
 }
 
 TEST(structs_in_an_array_of_bounds_are_stepped_by_the_first)
@@ -327,6 +251,123 @@ TEST(structs_of_zeros_mean_the_documented_defaults)
     ck_assert_uint_eq(run.pilot, 88); /* nearly 0.15 * 600^2 / 620 = 87, before 64 blocks of 8 */
     ck_assert_uint_eq(a.samples, CAPACITY);
     ck_assert_mem_eq(&a, &b, sizeof a);
+}
+
+/* ---- the digest of a question */
+static const uint64_t looks[3] = {200, 300, 400};
+
+static certreg_target target_of(void)
+{
+    return (certreg_target){
+        .struct_size = sizeof(certreg_target), .look_count = 3, .radius = 1.0 / 3, .looks = looks};
+}
+
+static certreg_serving serving_of(void)
+{
+    return (certreg_serving){
+        .struct_size = sizeof(certreg_serving), .samples = 101, .failure_rate = 0.01};
+}
+
+static uint64_t digest_of(const certreg_question *q)
+{
+    uint64_t digest = 0;
+    ck_assert_int_eq(certreg_question_digest(q, NULL, &digest), CERTREG_OK);
+    ck_assert_uint_ne(digest, 0);
+    return digest;
+}
+
+TEST(question_digest_depends_on_every_field_and_value)
+{
+    static uint64_t more[4] = {200, 300, 400, 500};
+    double given = 0.1, several[] = {0, 0, 0};
+    certreg_target target = target_of();
+    certreg_serving serving = serving_of();
+    certreg_question q = kit_question(0.5);
+    uint64_t seen[64];
+    int count = 0;
+    q.prediction = &given, q.target = &target, q.serving = &serving;
+#define CHANGED(change) (change, seen[count++] = digest_of(&q))
+    CHANGED(q.output = 0);
+    CHANGED(q.output = 1);
+    CHANGED(q.tolerance = 0.6);
+    CHANGED(q.alpha = 0.1);
+    CHANGED(q.statistic = 1);
+    CHANGED(q.method = 1);
+    CHANGED(q.huber_width = 0.1);
+    CHANGED(q.center = 1);
+    CHANGED(q.constraints = 9);
+    CHANGED(q.bonferroni = 2);
+    CHANGED(given = 0.2);
+    CHANGED(given = 0);
+    CHANGED((q.prediction = several, q.prediction_count = 2));
+    CHANGED(several[1] = 1);
+    CHANGED(q.prediction_count = 3);
+    CHANGED(q.output_count = 2);
+    CHANGED(q.output_count = 3);
+    CHANGED(q.relative_tolerance = 0.1);
+    CHANGED(q.relative_tolerance = 0.2);
+    CHANGED((q.prediction = NULL, q.prediction_count = 0));
+    CHANGED(target.radius = 0.4);
+    CHANGED(target.looks = more + 1);
+    CHANGED(more[3] = 501);
+    CHANGED(target.look_count = 2);
+    CHANGED((target.looks = NULL, target.look_count = 0));
+    CHANGED(target.growth = 1.5);
+    CHANGED(target.growth = 1.25);
+    CHANGED(q.target = NULL);
+    CHANGED(serving.samples = 103);
+    CHANGED(serving.failure_rate = 0.02);
+    CHANGED(serving.trim = 0.1);
+    CHANGED(serving.core = 0.1);
+    CHANGED(serving.trim = 0);
+    CHANGED(q.serving = NULL);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++)
+            ck_assert_msg(seen[i] != seen[k], "changes %d and %d have one digest", k, i);
+}
+
+TEST(question_digest_of_resolved_defaults_and_copies_is_the_same)
+{
+    certreg_question q = kit_question(0.5), same = q;
+    same.alpha = 0.05, same.bonferroni = 1;
+    ck_assert_uint_eq(digest_of(&q), digest_of(&same));
+    const double one = 0;
+    q.prediction = same.prediction = &one, same.prediction_count = 1;
+    ck_assert_uint_eq(digest_of(&q), digest_of(&same));
+    certreg_target targets[2] = {target_of(), target_of()};
+    targets[1].struct_size = 24; /* as without growth */
+    const double given[2] = {0, -0.0};
+    q.target = targets, same.target = targets + 1;
+    q.prediction = given, same.prediction = given + 1;
+    ck_assert_uint_eq(digest_of(&q), digest_of(&same));
+    struct {
+        certreg_question known;
+        double later;
+    } newer = {.known = q};
+    newer.known.struct_size = sizeof newer;
+    ck_assert_uint_eq(digest_of(&q), digest_of(&newer.known));
+}
+
+/* Logs outlive versions of the library and machines. */
+TEST(question_digest_has_its_pinned_bits)
+{
+    const certreg_question q = kit_question(0.5);
+    ck_assert_uint_eq(digest_of(&q), UINT64_C(0x8856f541ff1c25bb));
+}
+
+TEST(question_digest_of_an_unreadable_question_is_refused)
+{
+    certreg_question q = kit_question(0.5);
+    certreg_error refusal = {.struct_size = sizeof refusal};
+    uint64_t digest = 7;
+    ck_assert_int_eq(certreg_question_digest(NULL, &refusal, &digest), CERTREG_E_INVALID);
+    ck_assert_uint_eq(digest, 0);
+    KIT_SAYS(&refusal, "question is NULL");
+    ck_assert_int_eq(certreg_question_digest(&q, &refusal, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&refusal, "digest is NULL");
+    q.struct_size = 4;
+    ck_assert_int_eq(certreg_question_digest(&q, &refusal, &digest), CERTREG_E_INVALID);
+    KIT_SAYS(&refusal, "question.struct_size is 4");
 }
 
 FIXTURE(setup, NULL)
