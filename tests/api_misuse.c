@@ -1,11 +1,177 @@
-/* Handles used where they must not be: by a second thread, by a callback of theirs. Whoever asks
- * is told at once, gets outputs that claim nothing, and disturbs nobody. */
-#include "support/every_call.h"
-#include "support/structs.h"
+/* Handles used where they must not be: by a second thread, by a callback of theirs, by another
+ * version of the library, in a forked child. Whoever asks is told at once, gets outputs that claim
+ * nothing, and disturbs nobody. */
+#include "support/api_kit.h"
 #include <certreg/attack.h>
-#include <certreg/solver.h>
+#include <certreg/interval.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+/* ---- every call on a handle, made where it has to be refused */
+enum { INPUTS = 3, OUTPUTS = 2, SAMPLES = 600 };
+static const float z[INPUTS] = {0.5f, -1, 2};
+static const double sigmas[2] = {0.25, 0.5};
+
+typedef struct refusals { /* who asks, and the first thing that was wrong */
+    certreg_estimator *e;
+    certreg_solver *s;
+    certreg_bisection *b;
+    certreg_attack *a;
+    certreg_status expected;
+    const char *wrong;
+    int asked;
+} refusals;
+
+static void expect(refusals *r, const char *name, certreg_status status, int claims_nothing)
+{
+    r->asked++;
+    if (!r->wrong && (status != r->expected || !claims_nothing)) r->wrong = name;
+}
+
+#define EXPECT(r, call, claims_nothing)           \
+    do {                                          \
+        const certreg_status status = (call);     \
+        expect(r, #call, status, claims_nothing); \
+    } while (0)
+
+static void ask_certificates(refusals *r)
+{
+    const certreg_question q[OUTPUTS] = {kit_question(1),
+                                         {.struct_size = sizeof *q, .tolerance = 1, .output = 1}};
+    certreg_certificate c[4] = {kit_stale(), kit_stale(), kit_stale(), kit_stale()},
+                        bonferroni = kit_stale();
+    EXPECT(r, certreg_certify(r->e, SAMPLES, q, 2, c),
+           kit_is_blank(c, r->expected) && kit_is_blank(c + 1, r->expected));
+    c[0] = c[1] = kit_stale();
+    EXPECT(r, certreg_output_bounds(r->e, SAMPLES, q, 2, 0.1, c),
+           kit_is_blank(c, r->expected) && kit_is_blank(c + 1, r->expected));
+    c[0] = c[1] = kit_stale();
+    EXPECT(r, certreg_certify_outputs(r->e, SAMPLES, q, 2, c, &bonferroni),
+           kit_is_blank(c, r->expected) && kit_is_blank(c + 1, r->expected) &&
+               kit_is_blank(&bonferroni, r->expected));
+}
+
+static void ask_intervals(refusals *r)
+{
+    double score = 7, truth = 0, lo[1], hi[1];
+    int32_t inside = 0;
+    certreg_calibration c = {.struct_size = sizeof c, .capacity = 1, .scores = &score};
+    const certreg_rule rule = {.struct_size = sizeof rule};
+    certreg_interval set = {.struct_size = sizeof set, .lo = 1, .hi = 2};
+    EXPECT(r, certreg_estimator_calibrate(r->e, &c, &truth), c.count == 0 && score == 7);
+    EXPECT(r, certreg_estimator_interval(r->e, &c, &rule, 0, lo, hi, 1, &set),
+           set.lo == -INFINITY && set.hi == INFINITY);
+    EXPECT(r, certreg_estimator_covers(r->e, &c, &rule, &truth, &inside), inside == 1);
+}
+
+/* What needs an input. */
+static void ask_about_an_input(refusals *r)
+{
+    certreg_question q = kit_question(1), aims = q;
+    certreg_bounds bounds = {
+        .struct_size = sizeof bounds, .constraints = CERTREG_CONSTRAINT_MEAN, .mean_lo = 7};
+    certreg_forecast forecast = {.struct_size = sizeof forecast, .expected_samples = 7};
+    certreg_run run = {.struct_size = sizeof run, .samples = 7};
+    float x[INPUTS] = {0};
+    double prediction = 7;
+    size_t size = 0;
+    aims.target = asks_target(0.1);
+    int32_t depends = 7;
+    EXPECT(r, certreg_model_check(r->e, 0, &depends), depends == CERTREG_DEPENDENCE_NONE);
+    EXPECT(r, certreg_estimator_sample(r->e, 0, SAMPLES), 1);
+    EXPECT(r, certreg_estimator_draw(r->e, 0, 1, x), x[0] == 0);
+    EXPECT(r, certreg_estimator_record(r->e, 0, 1, x), 1);
+    EXPECT(r, certreg_estimator_export(r->e, NULL, &size), size == 0);
+    EXPECT(r, certreg_estimator_import(r->e, x, 4), 1);
+    EXPECT(r, certreg_estimator_bounds(r->e, &q, CERTREG_SIDE_UPPER, &bounds),
+           bounds.constraints == 0 && bounds.mean_lo == 0);
+    EXPECT(r, certreg_estimator_prediction(r->e, &q, &prediction), prediction == 7);
+    EXPECT(r, certreg_estimator_estimate(r->e, &q, &prediction), prediction == 7);
+    EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast),
+           forecast.expected_samples == INFINITY);
+    EXPECT(r, certreg_estimator_info(r->e, &run), run.samples == 0);
+    ask_certificates(r);
+    ask_intervals(r);
+}
+
+static void ask_all(refusals *r)
+{
+    EXPECT(r, certreg_estimator_begin(r->e, z, 0.5, 9), 1);
+    EXPECT(r, certreg_estimator_begin_level(r->e, z, 0.5, 9, 1), 1);
+    EXPECT(r, certreg_estimator_set_deadline(r->e, 1e-9), 1);
+    const certreg_question q[OUTPUTS] = {kit_question(1), QUESTION(.tolerance = 1, .output = 1)};
+    certreg_certificate c[4] = {kit_stale(), kit_stale(), kit_stale(), kit_stale()};
+    EXPECT(r, certreg_certify_sigmas(r->e, z, sigmas, 2, 0, SAMPLES, q, 2, c),
+           kit_is_blank(c, r->expected) && kit_is_blank(c + 3, r->expected));
+    ask_about_an_input(r);
+}
+
+/* The other handles. */
+static void ask_beside(refusals *r)
+{
+    const certreg_attack_plan p = {.struct_size = sizeof p};
+    const certreg_bounds u =
+        BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1);
+    certreg_mean_change change = {.struct_size = sizeof change};
+    certreg_radius radius = {.struct_size = sizeof radius, .radius = 7}, above = radius;
+    certreg_attack_result result = {.struct_size = sizeof result};
+    certreg_solve_info info = {.struct_size = sizeof info, .points = 7};
+    certreg_attack *none = NULL;
+    EXPECT(r, certreg_attack_create(r->e, &p, NULL, &none), !none);
+    EXPECT(r, certreg_attack_run(r->a, NULL, NULL, NULL, &result), 1);
+    if (r->s) EXPECT(r, certreg_solver_info(r->s, &info), info.points == 0);
+    EXPECT(r, certreg_solver_worst_case(r->s, &u, 0, 1, &change), change.drop == INFINITY);
+    EXPECT(r, certreg_bisection_within(r->b, &u, 0, 1, &radius), radius.radius == 0);
+    EXPECT(r, certreg_bisection_above(r->b, &u, NULL, 1, 0, &above), above.radius == 0);
+}
+
+static void destroy_all(const refusals *r)
+{
+    certreg_attack_destroy(r->a);
+    certreg_bisection_destroy(r->b);
+    certreg_solver_destroy(r->s);
+    certreg_estimator_destroy(r->e);
+}
+
+/* ---- an estimator to make them on */
+static certreg_estimator *make(certreg_backend *backend, certreg_eval eval, void *user)
+{
+    const certreg_model m = kit_model(eval, user, INPUTS, OUTPUTS);
+    const certreg_plan p = kit_plan(SAMPLES);
+    return kit_create(backend, &m, &p);
+}
+
+static certreg_certificate certified(certreg_estimator *e)
+{
+    const certreg_question q = kit_question(1);
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 1));
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    return c;
+}
+
+/* With all handles, idle. */
+static refusals open_all(certreg_estimator *e, certreg_status expected)
+{
+    const certreg_attack_plan p = {.struct_size = sizeof p};
+    refusals r = {.e = e, .expected = expected};
+    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 1));
+    ck_assert_int_eq(certreg_attack_create(e, &p, NULL, &r.a), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &r.s), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &r.b), CERTREG_OK);
+    return r;
+}
+
+static certreg_certificate undisturbed(void)
+{
+    certreg_estimator *e = make(NULL, kit_identity, NULL);
+    const certreg_certificate c = certified(e);
+    ck_assert(c.radius > 0);
+    return c;
+}
+
+/* ---- what is called */
 static const char *const refused[] = {"begin",     "begin_level", "sample", "draw",
                                       "record",    "export",      "import", "set_deadline",
                                       "bounds",    "forecast",    "info",   "prediction",
@@ -101,8 +267,6 @@ TEST_TIMES(misuse_during_a_running_call_is_busy, 4)
 {
     asker a = {.on_a_thread = _i % 2, .by_progress = _i / 2};
     const certreg_certificate wanted = undisturbed();
-    certreg_solver *s = NULL;
-    kit_open_solver(&s, &a.r.b);
     a.r.expected = CERTREG_E_BUSY;
     a.r.e = make_asking(&a);
     const certreg_certificate got = certified(a.r.e);
@@ -146,67 +310,116 @@ TEST(misuse_before_the_first_begin_is_a_wrong_state)
     KIT_SAYS(certreg_estimator_error(a.r.e), "begin");
 }
 
-/* Without a handle too, nothing stale survives a call. Solvers without one: unit_solver_refusals.
- */
+/* Without a handle too, nothing stale survives a call. */
 TEST(misuse_of_null_handles_is_invalid)
 {
     refusals r = {.expected = CERTREG_E_INVALID};
-    ask_all(&r);
+    ask_all(&r), ask_beside(&r);
     ck_assert_msg(!r.wrong, "%s", r.wrong);
     certreg_estimator_cancel(NULL);
-    certreg_estimator_destroy(NULL);
-    certreg_solver_destroy(NULL);
-    certreg_bisection_destroy(NULL);
+    destroy_all(&r);
     ck_assert_ptr_null(certreg_estimator_error(NULL));
 }
 
 /* ---- handles of another version in the same process: only their first 8 bytes have a meaning */
-static void mark_other(void *handle)
+static void mark_other(const refusals *r)
 {
-    *(uint64_t *)handle ^= 100;
+    void *const handles[] = {r->e, r->s, r->b, r->a};
+    for (int i = 0; i < KIT_ROWS(handles); i++) *(uint64_t *)handles[i] ^= 100;
 }
 
-static certreg_status says_other(const certreg_error *e)
+static int say(const refusals *r, const char *word)
 {
-    KIT_SAYS(e, "another version of the library");
-    return e->status;
+    const certreg_error *const errors[] = {
+        certreg_estimator_error(r->e), certreg_solver_error(r->s), certreg_bisection_error(r->b),
+        certreg_attack_error(r->a)};
+    int count = 0;
+    for (int i = 0; i < KIT_ROWS(errors); i++)
+        count += errors[i]->status == r->expected && strstr(errors[i]->text, word);
+    return count == KIT_ROWS(errors);
 }
 
 TEST(misuse_of_handles_of_another_version_is_refused)
 {
-    const certreg_attack_plan p = {.struct_size = sizeof p};
-    const certreg_bounds u =
-        BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1);
-    refusals r = {.e = make(NULL, kit_identity, NULL), .expected = CERTREG_E_VERSION};
-    certreg_mean_change change = {.struct_size = sizeof change};
-    certreg_radius radius = {.struct_size = sizeof radius};
-    certreg_attack_result result = {.struct_size = sizeof result};
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_solver *s;
-    certreg_bisection *b;
-    certreg_attack *a, *none;
-    KIT_OK(r.e, certreg_estimator_begin(r.e, z, 0.25, 1));
-    ck_assert_int_eq(certreg_attack_create(r.e, &p, NULL, &a), CERTREG_OK);
-    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &b), CERTREG_OK);
-    void *const handles[] = {r.e, s, b, a};
-    for (int i = 0; i < 4; i++) mark_other(handles[i]);
-    ask_all(&r);
+    const certreg_model m = kit_model(kit_identity, NULL, INPUTS, OUTPUTS);
+    const certreg_plan p = kit_plan(SAMPLES);
+    certreg_estimator *e = NULL;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_OK);
+    refusals r = open_all(e, CERTREG_E_VERSION);
+    mark_other(&r);
+    ask_all(&r), ask_beside(&r);
     ck_assert_msg(!r.wrong, "%s", r.wrong);
-    ck_assert_int_eq(says_other(certreg_estimator_error(r.e)), CERTREG_E_VERSION);
-    ck_assert_int_eq(certreg_attack_create(r.e, &p, &why, &none), CERTREG_E_VERSION);
-    says_other(&why);
-    ck_assert_int_eq(certreg_attack_run(a, NULL, NULL, NULL, &result), CERTREG_E_VERSION);
-    ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, 1, &change), CERTREG_E_VERSION);
-    ck_assert_int_eq(certreg_bisection_within(b, &u, 0, 1, &radius), CERTREG_E_VERSION);
-    says_other(certreg_attack_error(a)), says_other(certreg_solver_error(s));
-    says_other(certreg_bisection_error(b));
+    ck_assert(say(&r, "another version of the library"));
     certreg_estimator_cancel(r.e);
-    certreg_attack_destroy(a), certreg_solver_destroy(s); /* whose memory only their maker knows */
-    certreg_bisection_destroy(b), certreg_estimator_destroy(r.e);
-    for (int i = 0; i < 4; i++) mark_other(handles[i]);     /* and back */
+    destroy_all(&r); /* whose memory only their maker knows */
+    mark_other(&r);  /* and back */
     KIT_OK(r.e, certreg_estimator_sample(r.e, 0, SAMPLES)); /* without the cancel */
-    certreg_attack_destroy(a), certreg_solver_destroy(s), certreg_bisection_destroy(b);
+    destroy_all(&r);
+}
+
+/* ---- handles in a forked child: none hangs, it may destroy what it cannot use, and the parent
+ * goes on */
+typedef struct forked {
+    refusals r;
+    certreg_backend *threads;
+    int done, child;
+} forked;
+
+/* What a child finds wrong; 0: nothing. */
+static int child_finds(refusals *r, certreg_backend *threads)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
+    const certreg_plan p = kit_plan(SAMPLES);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *none = NULL;
+    r->expected = CERTREG_E_WRONG_STATE;
+    ask_all(r), ask_beside(r);
+    if (r->wrong) fprintf(stderr, "in the child: %s\n", r->wrong);
+    if (r->wrong) return 1;
+    if (!say(r, "fork")) return 2;
+    if (certreg_estimator_create(threads, &m, &p, &why, &none) != CERTREG_E_WRONG_STATE || none ||
+        !strstr(why.text, "fork"))
+        return 3;
+    certreg_backend_close(threads);
+    destroy_all(r);
+    return certified(make(NULL, kit_identity, NULL)).radius > 0 ? 0 : 4;
+}
+
+static int child_of(forked *f)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) _exit(child_finds(&f->r, f->threads));
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
+}
+
+static int forks(void *user, const certreg_batch *b)
+{
+    forked *f = user;
+    if (!f->done++) f->child = child_of(f);
+    return kit_identity(NULL, b);
+}
+
+#ifdef __SANITIZE_THREAD__
+enum { WAYS = 2 }; /* it knows nothing of threads that a fork leaves behind */
+#else
+enum { WAYS = 4 };
+#endif
+
+/* Idle handles, and handles whose call was running at the fork; alone, and on the threads. */
+TEST_TIMES(fork_makes_every_handle_a_wrong_state_in_the_child, WAYS)
+{
+    forked f = {.done = _i % 2 == 0, .threads = kit_backend(2)};
+    f.r = open_all(make(_i / 2 ? f.threads : NULL, forks, &f), CERTREG_OK);
+    const certreg_certificate wanted = undisturbed();
+    if (f.done) f.child = child_of(&f);
+    const certreg_certificate got = certified(f.r.e); /* the parent goes on */
+    ck_assert_int_eq(f.child, 0);
+    ck_assert_mem_eq(&got, &wanted, sizeof got);
+    f.r.e = NULL; /* which the kit closes */
+    destroy_all(&f.r);
 }
 
 /* ---- other handles in a callback */
