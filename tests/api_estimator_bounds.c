@@ -1,4 +1,5 @@
-/* The run of an input, the bounds behind a certificate, and which constraints they have. */
+/* What is told beside a certificate: the run of an input, the bounds behind it, and why it
+ * abstains, with the numbers that decide. */
 #include "support/api_kit.h"
 
 enum { INPUTS = 3, SAMPLES = 2000 };
@@ -36,37 +37,18 @@ static certreg_estimator *make(int32_t kind, uint32_t constraints)
 TEST(estimator_info_reports_the_run)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
-    certreg_run run = {.struct_size = sizeof run};
+    certreg_run run = {.struct_size = sizeof run - 8};
+    KIT_STATUS(e, certreg_estimator_info(e, &run), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_estimator_info(e, NULL), CERTREG_E_INVALID);
     KIT_OK(e, certreg_estimator_begin_level(e, where, sigma, 9, 2));
     KIT_OK(e, certreg_estimator_sample(e, 0, 700));
-    KIT_OK(e, certreg_estimator_info(e, &run));
-    ck_assert_uint_eq(run.seed, 11);
-    ck_assert_uint_eq(run.noise_id, 9);
-    ck_assert_uint_eq(run.level, 2);
-    ck_assert_uint_eq(run.samples, 700);
-    ck_assert_uint_eq(run.batch, 256);
-    ck_assert_uint_gt(run.pilot, 0);
-    ck_assert_double_eq(run.sigma, sigma);
-    ck_assert_double_ge(run.model_seconds, 0);
-    ck_assert_double_gt(run.model_seconds + run.library_seconds, 0);
+    run = asks_run(e);
+    ck_assert(run.seed == 11 && run.noise_id == 9 && run.level == 2 && run.sigma == sigma);
+    ck_assert(run.samples == 700 && run.batch == 256 && run.pilot > 0);
+    ck_assert(run.model_seconds >= 0 && run.model_seconds + run.library_seconds > 0);
     KIT_OK(e, certreg_estimator_begin(e, where, sigma, 9));
-    KIT_OK(e, certreg_estimator_info(e, &run));
-    ck_assert_uint_eq(run.samples, 0);
-    ck_assert_double_eq(run.model_seconds, 0);
-}
-
-TEST(estimator_info_needs_begin_and_a_known_struct_size)
-{
-    const certreg_model m = kit_model(curved, NULL, INPUTS, 1);
-    const certreg_plan p = kit_plan(SAMPLES);
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    certreg_run run = {.struct_size = sizeof run, .samples = 7};
-    KIT_STATUS(e, certreg_estimator_info(e, &run), CERTREG_E_WRONG_STATE);
-    ck_assert_uint_eq(run.samples, 0);
-    ck_assert_int_eq(certreg_estimator_info(NULL, &run), CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_estimator_info(e, NULL), CERTREG_E_INVALID);
-    run.struct_size = sizeof run - 8;
-    KIT_STATUS(e, certreg_estimator_info(e, &run), CERTREG_E_INVALID);
+    run = asks_run(e);
+    ck_assert(run.samples == 0 && run.model_seconds == 0);
 }
 
 /* ---- sides */
@@ -150,28 +132,9 @@ TEST_ROWS(bounds_beside_a_law_have_a_mean_and_a_range, lawful)
     ck_assert_uint_ne(c.constraints & CERTREG_CONSTRAINT_LAW, 0);
     ck_assert_uint_eq(without.constraints & CERTREG_CONSTRAINT_LAW, 0);
     ck_assert_double_gt(c.radius, without.radius);
-    const certreg_question both[] = {q, named, q}; /* none of them has the bounds of another */
-    certreg_certificate all[3] = {{.struct_size = sizeof *all}};
-    KIT_OK(e, certreg_certify(e, SAMPLES, both, 3, all));
-    for (int i = 0; i < 3; i++)
-        ck_assert_double_eq(all[i].radius, i == 1 ? without.radius : c.radius);
     const certreg_bounds b = asks_bounds(e, &q, &c);
     ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE);
     ck_assert_double_lt(solve(&q, &b).radius, c.radius);
-}
-
-TEST(bounds_without_a_law_limit_if_they_leave_no_radius)
-{
-    certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
-    for (int side = CERTREG_SIDE_LOWER; side <= CERTREG_SIDE_UPPER; side += 2) {
-        const double mean = -0.1, far = mean - 3 * 0.4 * side; /* beyond the tolerance */
-        const certreg_question q = QUESTION(.statistic = CERTREG_STATISTIC_MEAN, .tolerance = 0.4,
-                                            .prediction = &far, .prediction_count = 1);
-        const certreg_certificate c = kit_ask(e, SAMPLES, q);
-        ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
-        ck_assert_int_eq(c.limiting_side, side);
-        ck_assert_uint_eq(c.constraints & CERTREG_CONSTRAINT_LAW, 0);
-    }
 }
 
 TEST(bounds_of_near_sides_limit_at_wide_tolerances_of_angles)
@@ -208,20 +171,6 @@ TEST(bounds_of_a_near_side_have_the_constraints_of_its_radius)
     ck_assert_double_eq_tol(used, c.radius, 2e-9 * c.radius);
 }
 
-TEST(bounds_of_side_lower_are_below_the_prediction)
-{
-    certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
-    certreg_question q = kit_question(0.4);
-    certreg_bounds lower = {.struct_size = sizeof lower}, upper = lower;
-    const certreg_certificate c = kit_ask(e, SAMPLES, q);
-    const double high = c.estimate + 0.2; /* so T is nearer to the lower end, and fewer outputs
-                                             lie above it than below the upper end */
-    q.prediction = &high;
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &lower));
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &upper));
-    ck_assert_double_lt(lower.mean_lo, upper.mean_lo);
-}
-
 /* The moment of so small a tolerance says little of the mean. */
 TEST_TIMES(bounds_of_an_abstaining_mean_are_the_better_ones, 2)
 {
@@ -243,32 +192,29 @@ TEST_TIMES(bounds_of_an_abstaining_mean_are_the_better_ones, 2)
     ck_assert_double_lt(asks_bounds(e, &q, &c).mean_lo, 3 * b.mean_lo);
 }
 
-TEST(bounds_of_the_papers_method_without_gradient_need_none)
-{
-    certreg_estimator *without = make(CERTREG_OUTPUT_REAL, 0),
-                      *with = make(CERTREG_OUTPUT_REAL, CERTREG_CONSTRAINTS_ECGM);
-    certreg_question q = kit_question(0.5);
-    certreg_certificate a = kit_certificate(), b = kit_certificate();
-    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_PAPER;
-    q.center = CERTREG_CENTER_TRUE_MEAN, q.constraints = CERTREG_CONSTRAINTS_ECM;
-    a = kit_ask(without, SAMPLES, q);
-    b = kit_ask(with, SAMPLES, q);
-    ck_assert_int_eq(a.outcome, CERTREG_OUTCOME_CERTIFIED);
-    ck_assert_mem_eq(&a, &b, sizeof a);
-    ck_assert_uint_eq(asks_bounds(with, &q, &b).constraints & CERTREG_CONSTRAINT_GRADIENT, 0);
-}
+/* The paper's method needs no gradient that the plan has; others use it if they can. */
+static const struct {
+    int32_t method;
+    uint32_t plan, asked, used;
+} constraints[] = {
+    {CERTREG_METHOD_PAPER, 0, CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECM},
+    {CERTREG_METHOD_PAPER, CERTREG_CONSTRAINTS_ECGM, CERTREG_CONSTRAINTS_ECM,
+     CERTREG_CONSTRAINTS_ECM},
+    {CERTREG_METHOD_ASYMPTOTIC, CERTREG_CONSTRAINTS_ECM, 0, CERTREG_CONSTRAINTS_ECM},
+    {CERTREG_METHOD_ASYMPTOTIC, CERTREG_CONSTRAINTS_ECGM, 0, CERTREG_CONSTRAINTS_ECGM},
+};
 
-TEST(bounds_of_asymptotic_questions_use_the_plans_gradient)
+TEST_ROWS(bounds_have_the_constraints_that_are_named_or_known, constraints)
 {
-    certreg_question q = QUESTION(.tolerance = 0.5, .statistic = CERTREG_STATISTIC_MEAN,
-                                  .method = CERTREG_METHOD_ASYMPTOTIC,
-                                  .center = CERTREG_CENTER_TRUE_MEAN);
-    for (int with = 0; with < 2; with++) {
-        certreg_estimator *e =
-            make(CERTREG_OUTPUT_REAL, with ? CERTREG_CONSTRAINTS_ECGM : CERTREG_CONSTRAINTS_ECM);
-        certreg_certificate c = kit_ask(e, SAMPLES, q);
-        ck_assert_uint_eq(c.constraints, with ? CERTREG_CONSTRAINTS_ECGM : CERTREG_CONSTRAINTS_ECM);
-    }
+    certreg_estimator *e = make(CERTREG_OUTPUT_REAL, constraints[_i].plan);
+    const certreg_question q = QUESTION(.tolerance = 0.5, .statistic = CERTREG_STATISTIC_MEAN,
+                                        .method = constraints[_i].method,
+                                        .center = CERTREG_CENTER_TRUE_MEAN,
+                                        .constraints = constraints[_i].asked);
+    const certreg_certificate c = kit_ask(e, SAMPLES, q);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
+    ck_assert_uint_eq(c.constraints, constraints[_i].used);
+    ck_assert_uint_eq(asks_bounds(e, &q, &c).constraints & ~constraints[_i].used, 0);
 }
 
 /* ---- what bounds do not depend on, and that they are rounded outward */
@@ -359,4 +305,197 @@ TEST(bounds_of_the_mean_reach_as_far_as_the_moment_allows)
     }
 }
 
-KIT_MAIN("run, sides, plan")
+/* ---- the noise, which float rounds: never more than that of any feature */
+TEST(bounds_have_a_sigma_below_the_noise_of_each_feature)
+{
+    const certreg_question q = kit_question(1);
+    for (int i = 1; i < 100; i++) {
+        const float steps = 0.1f * (float)i;
+        certreg_model m = kit_model(kit_identity, NULL, 1, 1);
+        m.scale = &steps;
+        certreg_estimator *e = kit_begun(m, PLAN(.max_samples = 40), z, 0.7, 1);
+        KIT_OK(e, certreg_estimator_sample(e, 0, 40));
+        const double found = bounds_of(e, &q, CERTREG_SIDE_UPPER).sigma;
+        ck_assert((long double)found * (long double)steps <=
+                  (long double)(float)(0.7 * (double)steps));
+        ck_assert_double_gt(found, 0.7 * (1 - 1e-7));
+    }
+}
+
+/* ======== Why a certificate abstains: every reason, and none otherwise. */
+enum { CAPACITY = 2000 };
+static const float zeros[2] = {0, 0};
+static const double zero, far_away = 50;
+static const certreg_target target = {.struct_size = sizeof target, .radius = 3};
+static const certreg_serving serving = {
+    .struct_size = sizeof serving, .samples = 3, .failure_rate = 0.01};
+
+/* The second output of each model is the first, without a declared range. */
+#define MODEL_OF(name, value)                                                \
+    static int name(void *user, const certreg_batch *b)                      \
+    {                                                                        \
+        (void)user;                                                          \
+        for (size_t i = 0; i < b->rows; i++) {                               \
+            const float *const x = b->x + i * b->inputs;                     \
+            b->y[i * b->columns] = b->y[(i + 1) * b->columns - 1] = (value); \
+        }                                                                    \
+        return 0;                                                            \
+    }
+MODEL_OF(constant, x[0] * 0)
+MODEL_OF(linear, x[0])
+MODEL_OF(jumps, x[0] > 0 ? 40.0f : -40.0f)
+MODEL_OF(fails_often, x[0] > 0 ? NAN : 0)
+MODEL_OF(fails, x[0] * NAN)
+MODEL_OF(steep, (float)tanh(137.003 * (double)x[0] - 0.504))
+MODEL_OF(mostly_out, x[0] > -0.25f ? 40.0f : 0)
+
+#define ASKED(...)                                           \
+    {                                                        \
+        .struct_size = sizeof(certreg_question), __VA_ARGS__ \
+    }
+#define MEAN .statistic = CERTREG_STATISTIC_MEAN
+#define HUBER .statistic = CERTREG_STATISTIC_HUBER
+#define ASYMPTOTIC .method = CERTREG_METHOD_ASYMPTOTIC
+static const struct {
+    int32_t reason;
+    certreg_eval model;
+    size_t samples;
+    double at_radius; /* > 0: of output bounds */
+    certreg_question q;
+} rows[] = {
+    {CERTREG_REASON_NONE, constant, 500, 0, ASKED(.tolerance = 1)},
+    {CERTREG_REASON_FEW_SAMPLES, constant, 5, 0, ASKED(.tolerance = 1)},
+    {CERTREG_REASON_FEW_SAMPLES, linear, 5, 0, ASKED(.tolerance = 5)},
+    {CERTREG_REASON_FEW_SAMPLES, linear, 100, 3, ASKED(.tolerance = 5)},
+    {CERTREG_REASON_NO_PREDICTION, constant, 500, 0, ASKED(.relative_tolerance = 0.1)},
+    {CERTREG_REASON_NO_PREDICTION, fails, 500, 0, ASKED(.tolerance = 1)},
+    {CERTREG_REASON_FAILURES, fails_often, 500, 0, ASKED(.tolerance = 1)},
+    {CERTREG_REASON_FAILURES, fails_often, 500, 0, ASKED(.tolerance = 1, MEAN, ASYMPTOTIC)},
+    {CERTREG_REASON_FAILURES, fails, 500, 1, ASKED(.tolerance = 1)},
+    {CERTREG_REASON_NO_RANGE, constant, 500, 0,
+     ASKED(.tolerance = 1, .output = 1, MEAN, ASYMPTOTIC, .center = CERTREG_CENTER_TRUE_MEAN)},
+    {CERTREG_REASON_EQUAL_OUTPUTS, constant, 500, 0,
+     ASKED(.tolerance = 1, MEAN, .method = CERTREG_METHOD_PAPER,
+           .center = CERTREG_CENTER_TRUE_MEAN)},
+    {CERTREG_REASON_PREDICTION, constant, 500, 0, ASKED(.tolerance = 1, .prediction = &far_away)},
+    {CERTREG_REASON_PREDICTION, constant, 500, 0,
+     ASKED(.tolerance = 1, .prediction = &far_away, HUBER, .huber_width = 0.5)},
+    {CERTREG_REASON_SERVING, linear, 500, 0, ASKED(.tolerance = 1, .serving = &serving)},
+    {CERTREG_REASON_TARGET, linear, 500, 0, ASKED(.tolerance = 1, .target = &target)},
+    {CERTREG_REASON_OUTPUTS_OUT, jumps, 500, 0, ASKED(.tolerance = 1)},
+    {CERTREG_REASON_OUTPUTS_OUT, jumps, 500, 0, ASKED(.tolerance = 1, .prediction = &zero)},
+    {CERTREG_REASON_SPREAD, jumps, 500, 0, ASKED(.tolerance = 1, HUBER, .huber_width = 0.5)},
+    {CERTREG_REASON_SPREAD, jumps, 500, 0, ASKED(.tolerance = 1, MEAN)},
+    {CERTREG_REASON_SPREAD, jumps, 500, 0.5, ASKED(.tolerance = 1, HUBER, .huber_width = 0.5)},
+};
+
+static certreg_estimator *begun(certreg_eval eval)
+{
+    static const double least[2] = {-50, -INFINITY}, most[2] = {50, INFINITY};
+    certreg_model m = kit_model(eval, NULL, 2, 2);
+    certreg_plan p = kit_plan(CAPACITY);
+    m.lo = least, m.hi = most;
+    p.flags = CERTREG_PLAN_COUNT_FAILURES;
+    return kit_begun(m, p, zeros, 1, 3);
+}
+
+TEST_ROWS(reason_is_the_first_that_applies, rows)
+{
+    certreg_estimator *e = begun(rows[_i].model);
+    certreg_certificate c = kit_certificate();
+    if (rows[_i].at_radius > 0)
+        KIT_OK(e,
+               certreg_output_bounds(e, rows[_i].samples, &rows[_i].q, 1, rows[_i].at_radius, &c));
+    else c = kit_ask(e, rows[_i].samples, rows[_i].q);
+    ck_assert_int_eq(c.reason, rows[_i].reason);
+    ck_assert_int_eq(c.outcome == CERTREG_OUTCOME_ABSTAINED, c.reason != 0);
+    ck_assert_int_eq(c.reserved, 0);
+    ck_assert(c.share_allowed > 0 ? c.reason && c.share_out >= c.share_allowed
+                                  : c.share_out == 0 && !c.samples_needed);
+}
+
+TEST(reason_has_the_numbers_that_decide)
+{
+    certreg_question q = kit_question(1);
+    q.prediction = &zero;
+    certreg_certificate c = kit_ask(begun(mostly_out), 500, q);
+    ck_assert(c.share_out > 0.6 && c.share_out < 0.7);
+    ck_assert_double_eq(c.share_allowed, 0.5);
+    ck_assert_uint_eq(c.samples_needed, 0); /* no number will do */
+    c = kit_ask(begun(constant), 5, kit_question(1));
+    ck_assert(c.share_out > 0.52 && c.share_out < 0.53); /* 1 - 0.05^(1/4) */
+    ck_assert_uint_eq(c.samples_needed, 6);
+}
+
+/* At the number that would do, there is a radius, and with one sample less there is none. */
+TEST(reason_names_a_number_of_samples_that_does)
+{
+    certreg_question q = kit_question(1);
+    q.prediction = &zero, q.alpha = 1e-9;
+    certreg_estimator *e = begun(constant);
+    const uint64_t enough = kit_ask(e, 25, q).samples_needed;
+    ck_assert_uint_gt(enough, 30);
+    KIT_OK(e, certreg_estimator_begin(e, zeros, 1, 4));
+    ck_assert_double_gt(kit_ask(e, enough, q).radius, 0);
+    KIT_OK(e, certreg_estimator_begin(e, zeros, 1, 5));
+    ck_assert_double_eq(kit_ask(e, enough - 1, q).radius, 0);
+}
+
+/* A record, found among some ten thousand, of which mean, variance and gradient by the paper's
+ * method fit no function. */
+TEST(reason_of_bounds_that_fit_no_function_is_a_contradiction)
+{
+    static const double least = -1, greatest = 1;
+    certreg_model m = kit_model(steep, NULL, 2, 1);
+    certreg_plan p = kit_plan(400);
+    m.lo = &least, m.hi = &greatest, p.seed = 2, p.pilot = SIZE_MAX;
+    const certreg_question q = ASKED(.tolerance = 0.1, MEAN, .method = CERTREG_METHOD_PAPER,
+                                     .center = CERTREG_CENTER_TRUE_MEAN);
+    const certreg_certificate c = kit_ask(kit_begun(m, p, zeros, 0.5, 8324), 101, q);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert_int_eq(c.reason, CERTREG_REASON_CONTRADICTION);
+}
+
+TEST(reason_of_an_answer_without_time_is_the_deadline)
+{
+    certreg_estimator *e = begun(constant);
+    certreg_estimator_set_deadline(e, 0);
+    const certreg_certificate c = kit_ask(e, 500, kit_question(1));
+    ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
+    ck_assert_int_eq(c.reason, CERTREG_REASON_DEADLINE);
+}
+
+TEST(reason_of_a_moved_certificate_is_the_distance)
+{
+    certreg_certificate c = kit_ask(begun(constant), 500, kit_question(1)), out = kit_stale();
+    const float there[2] = {(float)c.radius * 2, 0};
+    ck_assert_int_eq(certreg_move_certificate(&c, 2, NULL, zeros, there, NULL, &out), CERTREG_OK);
+    ck_assert_int_eq(out.reason, CERTREG_REASON_MOVED);
+    c = kit_ask(begun(jumps), 500, kit_question(1)); /* nothing to lose */
+    ck_assert_int_eq(certreg_move_certificate(&c, 2, NULL, zeros, there, NULL, &out), CERTREG_OK);
+    ck_assert_int_eq(out.reason, CERTREG_REASON_OUTPUTS_OUT);
+}
+
+/* Of all outputs together it is that of the output that has no radius. */
+TEST(reason_of_outputs_is_that_of_the_limiting_one)
+{
+    const certreg_question q[2] = {ASKED(.tolerance = 100), ASKED(.tolerance = 1, .output = 1)};
+    certreg_certificate each[2] = {kit_stale(), kit_stale()}, all = kit_stale();
+    certreg_estimator *e = begun(jumps);
+    KIT_OK(e, certreg_certify_outputs(e, 500, q, 2, each, &all));
+    ck_assert_int_eq(each[0].reason, CERTREG_REASON_NONE);
+    ck_assert_int_eq(each[1].reason, CERTREG_REASON_OUTPUTS_OUT);
+    ck_assert_int_eq(all.reason, CERTREG_REASON_OUTPUTS_OUT);
+}
+
+TEST(reason_texts_differ)
+{
+    ck_assert_str_eq(certreg_reason_text(CERTREG_REASON_NONE), "");
+    for (int32_t i = 1; i <= CERTREG_REASON_ALTERNATIVE; i++)
+        for (int32_t j = 0; j < i; j++)
+            ck_assert_str_ne(certreg_reason_text(i), certreg_reason_text(j));
+    ck_assert_str_eq(certreg_reason_text(CERTREG_REASON_ALTERNATIVE + 1), "unknown reason");
+    ck_assert_str_eq(certreg_reason_text(-1), "unknown reason");
+}
+
+KIT_MAIN("bounds and reasons")
