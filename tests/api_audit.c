@@ -251,6 +251,7 @@ static certreg_status loop(certreg_estimator *e, size_t most)
         KIT_OK(e, certreg_audit_next(e, x, &rows));
         outputs_of(x, rows, y);
         if (rows) status = certreg_audit_give(e, y);
+        m.asked += rows;
     }
     return status;
 }
@@ -266,6 +267,13 @@ TEST(audits_by_hand_are_those_of_certify)
     ck_assert_int_eq(loop(e, 99), CERTREG_OK);
     const certreg_certificate c = kit_ask(e, 0, q);
     ck_assert_mem_eq(&c, &by_model, sizeof c);
+    const size_t asked = m.asked; /* no more than once, and not about later samples */
+    ck_assert(loop(e, 99) == CERTREG_OK && m.asked == asked);
+    e = estimator(1, 4000, BATCH, NULL);
+    record(e, 0, 2000);
+    ck_assert_int_eq(loop(e, 99), CERTREG_OK);
+    record(e, 2000, 2000);
+    ck_assert_uint_eq(kit_ask(e, 0, q).audited, 0);
 }
 
 /* Without a certificate, and with one; the last one is given up by begin. */

@@ -71,6 +71,7 @@ MODEL_OF(last_differs, x[b->rows > 1 && i + 1 == b->rows])
 MODEL_OF(centred, x[0] - mean)
 MODEL_OF(by_greatest, x[0] + 0.1f * greatest_of(b))
 MODEL_OF(by_count, x[0] * (float)b->rows)
+MODEL_OF(by_whole_batch, b->rows == 256 ? x[0] + 1 : x[0])
 MODEL_OF(fails_alone, b->rows == 1 ? NAN : x[0])
 MODEL_OF(with_state, x[0] + s->state)
 MODEL_OF(random_of_index, x[0] + 0.1f * sinf(1e4f * (float)(b->first + i)))
@@ -126,6 +127,7 @@ static const struct {
     {centred, CERTREG_DEPENDENCE_OTHERS, "if other rows are beside it: switch off batch norm"},
     {by_greatest, CERTREG_DEPENDENCE_OTHERS, "if other rows are beside it"},
     {by_count, CERTREG_DEPENDENCE_COUNT, "if the call has fewer rows"},
+    {by_whole_batch, CERTREG_DEPENDENCE_OTHERS, "an output changes by 1 if the call has a whole"},
     {fails_alone, CERTREG_DEPENDENCE_COUNT,
      "an output turns NaN or inf (unwritten row?) if the call has fewer rows"},
     {with_state, CERTREG_DEPENDENCE_CALL, "keep no state between calls, which now holds rows"},
@@ -240,6 +242,9 @@ TEST(model_check_of_more_rows)
     KIT_OK(e, certreg_model_check(e, 100, NULL));
     ck_assert_uint_eq(s.sizes[0], 100);
     ck_assert_uint_eq(s.rows, 4 * 100 + 1 + 50);
+    s.rows = 0;
+    KIT_OK(e, certreg_model_check(e, 1, NULL)); /* one row, twice */
+    ck_assert_uint_eq(s.rows, 2);
 }
 
 /* Of a model that takes nothing but whole batches. */
