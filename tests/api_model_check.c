@@ -196,28 +196,36 @@ TEST(model_check_rows_are_no_samples)
     }
 }
 
-/* A model of batches of one row has no others; with other batches there are fewer rows. */
-TEST(model_check_of_small_batches_and_records)
+/* Of a model of batches of one row, which has no others; of fewer rows than 4, of which half are
+ * asked, too; and of more, which find what four do not show. */
+static const struct {
+    size_t batch, samples, rows, seen; /* batch 0: 256 */
+} counts[] = {{1, 1000, 0, 2},
+              {2, 1000, 0, 4 * 2 + 1},
+              {3, 1000, 0, 4 * 3 + 1},
+              {4, 1000, 0, 19},
+              {0, 1000, 1, 2},
+              {0, 1000, 100, 4 * 100 + 1 + 50},
+              {0, 1, 0, 2},
+              {0, 2, 0, 2},
+              {0, 3, 0, 4 * 2 + 1 + 256},
+              {0, 4, 0, 4 * 3 + 1 + 256}};
+
+TEST_ROWS(model_check_of_fewer_or_more_rows, counts)
 {
-    static const size_t rows[] = {0, 2, 4 * 2 + 1, 4 * 3 + 1, 19};
-    for (size_t batch = 1; batch < 5; batch++) {
-        seen s = {0};
-        certreg_estimator *e = begun(fine, &s, batch);
-        KIT_OK(e, certreg_model_check(e, 0, NULL));
-        ck_assert_uint_eq(s.rows, rows[batch]);
-        e = begun(with_state, &s, batch);
-        int32_t found = 0;
-        KIT_OK(e, certreg_model_check(e, 0, &found));
-        ck_assert_int_eq(found, CERTREG_DEPENDENCE_CALL);
-    }
-    for (size_t samples = 1; samples < 5; samples++) {
-        seen s = {0};
-        const float z[3] = {0};
-        certreg_estimator *e = kit_begun(kit_model(fine, &s, 3, 2),
-                                         PLAN(.max_samples = samples, .pilot = SIZE_MAX), z, 1, 0);
-        KIT_OK(e, certreg_model_check(e, 0, NULL));
-        ck_assert_uint_eq(s.rows, samples > 2 ? rows[samples - 1] + 256 : 2); /* two have one row */
-    }
+    seen s = {0};
+    const float z[3] = {1.0f, 0.5f, -0.25f};
+    const certreg_plan p = PLAN(.max_samples = counts[_i].samples, .pilot = SIZE_MAX);
+    int32_t found = 0;
+    certreg_model m = kit_model(fine, &s, 3, 2);
+    m.batch = counts[_i].batch;
+    certreg_estimator *e = kit_begun(m, p, z, 0.25, 7);
+    KIT_OK(e, certreg_model_check(e, counts[_i].rows, NULL));
+    ck_assert_uint_eq(s.rows, counts[_i].seen);
+    m.eval = with_state;
+    e = kit_begun(m, p, z, 0.25, 7);
+    KIT_OK(e, certreg_model_check(e, counts[_i].rows, &found));
+    ck_assert_int_eq(found, CERTREG_DEPENDENCE_CALL);
 }
 
 /* A row of pairs has more numbers than a record of one sample. */
@@ -232,19 +240,6 @@ TEST(model_check_of_a_record_of_one_sample)
     certreg_estimator *e = kit_begun(m, PLAN(.max_samples = 1), z, 1, 0);
     KIT_OK(e, certreg_model_check(e, 0, NULL));
     kit_ask(e, 1, QUESTION(.tolerance = 1, .prediction = &(double){1}));
-}
-
-/* More rows find what four do not show. */
-TEST(model_check_of_more_rows)
-{
-    seen s = {0};
-    certreg_estimator *e = begun(fine, &s, 0);
-    KIT_OK(e, certreg_model_check(e, 100, NULL));
-    ck_assert_uint_eq(s.sizes[0], 100);
-    ck_assert_uint_eq(s.rows, 4 * 100 + 1 + 50);
-    s.rows = 0;
-    KIT_OK(e, certreg_model_check(e, 1, NULL)); /* one row, twice */
-    ck_assert_uint_eq(s.rows, 2);
 }
 
 /* Of a model that takes nothing but whole batches. */
@@ -339,9 +334,18 @@ static int device_by_columns(void *user, const certreg_batch *b)
                                 cudaMemcpyDeviceToDevice, b->stream);
 }
 
+static int device_wide(void *user, const certreg_batch *b)
+{
+    const size_t rows = b->rows + *(size_t *)user; /* that it writes */
+    return (int)cudaMemsetAsync(b->y, 0, rows * b->columns * sizeof *b->y, b->stream);
+}
+
 TEST(model_check_on_a_device)
 {
+    static const certreg_eval wrong[] = {device_by_columns, device_wide};
     surface there = {0};
+    size_t more = 1;
+    const certreg_plan p = kit_plan(1000);
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, &there);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
@@ -350,44 +354,19 @@ TEST(model_check_on_a_device)
         ck_assert_str_eq(certreg_estimator_error(e)->text, "");
     }
     ck_assert(there.calls == 7 + 4 && !there.strange);
-    certreg_certificate c[ASKED], on_cpu[ASKED];
-    ask(e, SAMPLES, c);
-    surface here = {0};
-    certreg_estimator *cpu = make(NULL, &here);
-    KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, 0));
-    ask(cpu, SAMPLES, on_cpu);
-    ck_assert_double_eq(c[0].radius, on_cpu[0].radius);
-    const certreg_model m = kit_model(device_by_columns, NULL, INPUTS, 2);
-    const certreg_plan p = kit_plan(100);
-    e = kit_create(backend, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    int32_t found = 0;
-    KIT_STATUS(e, certreg_model_check(e, 0, &found), CERTREG_E_MODEL_FAILED);
-    ck_assert_int_eq(found, CERTREG_DEPENDENCE_ORDER);
-}
-
-static int device_wide(void *user, const certreg_batch *b)
-{
-    const size_t rows = b->rows + *(size_t *)user; /* that it writes */
-    return (int)cudaMemsetAsync(b->y, 0, rows * b->columns * sizeof *b->y, b->stream);
-}
-
-TEST(model_that_writes_too_much_is_refused_on_a_device)
-{
-    size_t more = 1;
-    const certreg_model m = kit_model(device_wide, &more, INPUTS, 2);
-    const certreg_plan p = kit_plan(1000);
-    certreg_estimator *e = kit_create(open_device(0, NULL), &m, &p);
-    for (int checked = 0; checked < 2; checked++) {
+    for (int i = 0; i < KIT_ROWS(wrong); i++) {
+        const certreg_model m = kit_model(wrong[i], &more, INPUTS, 2);
+        int32_t found = 0;
+        e = kit_create(backend, &m, &p);
         KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-        KIT_STATUS(e, checked ? certreg_model_check(e, 0, NULL) : certreg_estimator_sample(e, 0, 9),
-                   CERTREG_E_MODEL_FAILED);
+        KIT_STATUS(e, certreg_model_check(e, 0, &found), CERTREG_E_MODEL_FAILED);
+        ck_assert_int_eq(found, i ? CERTREG_DEPENDENCE_NONE : CERTREG_DEPENDENCE_ORDER);
+        if (!i) continue;
         KIT_SAYS(certreg_estimator_error(e), "the model wrote beyond its outputs");
         KIT_STATUS(e, certreg_estimator_sample(e, 0, 9), CERTREG_E_WRONG_STATE);
+        KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+        KIT_STATUS(e, certreg_estimator_sample(e, 0, 9), CERTREG_E_MODEL_FAILED);
     }
-    more = 0;
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    KIT_OK(e, certreg_estimator_sample(e, 0, 1000));
 }
 
 /* Each call of the runtime in turn: no finding is made up, and the next check goes on. */
