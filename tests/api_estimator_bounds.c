@@ -488,14 +488,4 @@ TEST(reason_of_outputs_is_that_of_the_limiting_one)
     ck_assert_int_eq(all.reason, CERTREG_REASON_OUTPUTS_OUT);
 }
 
-TEST(reason_texts_differ)
-{
-    ck_assert_str_eq(certreg_reason_text(CERTREG_REASON_NONE), "");
-    for (int32_t i = 1; i <= CERTREG_REASON_ALTERNATIVE; i++)
-        for (int32_t j = 0; j < i; j++)
-            ck_assert_str_ne(certreg_reason_text(i), certreg_reason_text(j));
-    ck_assert_str_eq(certreg_reason_text(CERTREG_REASON_ALTERNATIVE + 1), "unknown reason");
-    ck_assert_str_eq(certreg_reason_text(-1), "unknown reason");
-}
-
 KIT_MAIN("bounds and reasons")

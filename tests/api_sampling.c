@@ -19,9 +19,8 @@ static struct diary {
         uint64_t first;
         size_t used_first, used_count;
     } call[CALLS];
-    int only_wanted; /* leaves out rows that are not wanted */
-    int bad_batch;   /* a batch was not as promised */
-    float x[CAPACITY + BATCH][INPUTS];
+    int only_wanted;  /* leaves out rows that are not wanted */
+    int bad_batch;    /* a batch was not as promised */
     size_t cancel_at; /* call during which it cancels, counted from 1 */
     certreg_estimator *handle;
     uint64_t done[CALLS];
@@ -48,7 +47,6 @@ static int write_down(void *user, const certreg_batch *b)
     }
     d->calls++;
     for (size_t i = 0; i < b->rows; i++) {
-        memcpy(d->x[b->first + i], b->x + i * INPUTS, sizeof d->x[0]);
         if (d->only_wanted && (i < b->used_first || i >= b->used_first + b->used_count)) continue;
         b->y[2 * i] = value_of(b->x + i * INPUTS);
         b->y[2 * i + 1] = b->x[i * INPUTS];
@@ -138,20 +136,6 @@ TEST(sampling_calls_the_model_for_missing_samples_only)
                    spans[i].last.used_count);
     }
     kit_ask(e, CAPACITY, kit_question(3));
-}
-
-TEST(sampling_draws_rows_beyond_the_capacity)
-{
-    float x[BATCH][INPUTS], one[INPUTS];
-    const uint64_t last = CAPACITY / BATCH * BATCH; /* 992: 8 rows of its batch lie beyond */
-    KIT_OK(e, certreg_estimator_sample(e, last, CAPACITY - last));
-    check_call(0, last, 0, CAPACITY - last);
-    KIT_OK(e, certreg_estimator_draw(e, last, BATCH, x[0]));
-    ck_assert_mem_eq(book.x[last], x, sizeof x);
-    for (size_t i = 1; i < BATCH; i++) ck_assert_int_ne(memcmp(x[i], x[i - 1], sizeof x[i]), 0);
-    KIT_STATUS(e, certreg_estimator_draw(e, last, BATCH + 1, x[0]), CERTREG_E_TOO_MANY);
-    KIT_OK(e, certreg_estimator_draw(e, last + BATCH - 1, 1, one));
-    ck_assert_mem_eq(one, x[BATCH - 1], sizeof one);
 }
 
 /* ---- the noise */
