@@ -1,7 +1,7 @@
 /* Records: export, import, merge, resume, and records of something else. Their bytes: damage and
  * forgeries are refused, the format is the same on every machine, and a certificate says which
  * noise to draw again. */
-#include "support/api_kit.h"
+#include "support/bad_field.h"
 
 /* ---- an estimator with all settings that a record depends on, and its record */
 enum { INPUTS = 3, CAPACITY = 400, BATCH = 16, ROOM = 8192 };
@@ -204,42 +204,23 @@ TEST(import_of_a_larger_record_is_refused_without_a_trace)
 }
 
 /* ---- records of something else */
-enum { Z, SIGMA, SEED, STREAM, SCALE, WIDTH, OUTPUTS, KIND, PLAN_PILOT, LEVEL };
-static const struct {
-    const char *word;
-    int change;
-} others[] = {{"input", Z},
-              {"sigma", SIGMA},
-              {"seed: plan.seed", SEED},
-              {"noise_id", STREAM},
-              {"scale", SCALE},
-              {"number of inputs", WIDTH},
-              {"number of outputs", OUTPUTS},
-              {"kind", KIND},
-              {"pilot", PLAN_PILOT},
-              {"level", LEVEL}};
-
-static setting changed(int change)
-{
-    setting s = usual();
-    switch (change) {
-    case Z: s.z = other_input; break;
-    case SIGMA: s.sigma = 0.5; break;
-    case SEED: s.plan.seed++; break;
-    case STREAM: s.stream++; break;
-    case SCALE: s.model.scale = other_scale; break;
-    case WIDTH: s.model.inputs = 2; break;
-    case OUTPUTS: s.model.outputs = 1; break;
-    case KIND: s.model.kind = kinds; break;
-    case LEVEL: s.level = 1; break;
-    default: s.plan.pilot = SIZE_MAX; break;
-    }
-    return s;
-}
+static const spoil others[] = {
+    {"input", 0, offsetof(setting, z), 'p', .pointer = other_input},
+    {"sigma", 0, offsetof(setting, sigma), 'd', .number = 0.5},
+    {"seed: plan.seed", 0, offsetof(setting, plan.seed), 'z', .size = 12},
+    {"noise_id", 0, offsetof(setting, stream), 'z', .size = 8},
+    {"scale", 0, offsetof(setting, model.scale), 'p', .pointer = other_scale},
+    {"number of inputs", 0, offsetof(setting, model.inputs), 'z', .size = 2},
+    {"number of outputs", 0, offsetof(setting, model.outputs), 'z', .size = 1},
+    {"kind", 0, offsetof(setting, model.kind), 'p', .pointer = kinds},
+    {"pilot", 0, offsetof(setting, plan.pilot), 'z', .size = SIZE_MAX},
+    {"level", 0, offsetof(setting, level), 'z', .size = 1}};
 
 TEST_ROWS(import_names_the_mismatch, others)
 {
-    certreg_estimator *there = make(changed(others[_i].change));
+    setting s = usual();
+    apply(&s, others + _i);
+    certreg_estimator *there = make(s);
     KIT_OK(e, certreg_estimator_sample(e, 0, 64));
     save(e, &before);
     KIT_STATUS(there, import(there, &before), CERTREG_E_MISMATCH);
