@@ -91,10 +91,9 @@ static void is_asked_for_a_target(certreg_estimator *e)
 
 static void is_refused(certreg_estimator *e)
 {
-    certreg_certificate c = kit_certificate();
     certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     q.alpha = 2;
-    KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_INVALID);
+    kit_refuses(e, 100, q, CERTREG_E_INVALID, "");
 }
 
 /* ---- what happens to a record, by the row of a table */
@@ -112,10 +111,8 @@ static const scene *now;
 
 static void fails(certreg_estimator *e)
 {
-    certreg_certificate c = kit_certificate();
     const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
-    KIT_STATUS(e, certreg_certify(e, now->asks, &q, 1, &c),
-               none.beyond ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
+    kit_refuses(e, now->asks, q, none.beyond ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED, "");
 }
 
 static void fails_in_sampling(certreg_estimator *e)
@@ -198,15 +195,13 @@ TEST_TIMES(record_failure_after_a_look_keeps_the_requested_number, 2)
 {
     half_space h = {.face = 1.4, .fail_at = _i ? 0 : 5, .fail_code = 5};
     certreg_estimator *e = open_half_space(&h, BATCH, SIZE_MAX, 4);
-    certreg_certificate c = kit_certificate();
     none = (struct gaps){.call = _i ? 5 : 0};
     certreg_question q = wish(1.35, CERTREG_METHOD_FINITE);
     q.target = asks_looks(1.35, (const uint64_t[]){40, 120, 1000}, 3);
-    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c),
-               _i ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
+    kit_refuses(e, 1000, q, _i ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED, "");
     ck_assert(!answers(&h, e, 120));
     if (_i) { /* the sample gets no second value */
-        KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_NOT_FINITE);
+        kit_refuses(e, 1000, q, CERTREG_E_NOT_FINITE, "");
         return;
     }
     ck_assert_uint_gt(kit_ask(e, 1000, q).samples, 120); /* its own looks remain */
@@ -221,7 +216,6 @@ TEST(record_given_no_number_is_as_one_that_the_model_gave_it)
     float y[100] = {0};
     unsigned char half[512];
     size_t bytes = sizeof half;
-    certreg_certificate c = kit_certificate();
     const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     KIT_OK(e, certreg_estimator_record(e, 40, 1, y)); /* elsewhere, this sample was a number */
     KIT_OK(e, certreg_estimator_export(e, half, &bytes));
@@ -229,7 +223,7 @@ TEST(record_given_no_number_is_as_one_that_the_model_gave_it)
     KIT_OK(e, certreg_estimator_record(e, 0, 30, y));
     y[10] = NAN;
     KIT_STATUS(e, certreg_estimator_record(e, 30, 40, y), CERTREG_E_NOT_FINITE);
-    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    kit_refuses(e, 0, q, CERTREG_E_WRONG_STATE, "");
     KIT_STATUS(e, certreg_estimator_record(e, 60, 40, y), CERTREG_E_NOT_FINITE); /* a later one */
     y[10] = 0;
     KIT_STATUS(e, certreg_estimator_record(e, 30, 40, y), CERTREG_E_NOT_FINITE);
@@ -237,7 +231,7 @@ TEST(record_given_no_number_is_as_one_that_the_model_gave_it)
     KIT_STATUS(e, certreg_estimator_import(e, half, bytes), CERTREG_E_MISMATCH);
     KIT_OK(e, certreg_estimator_record(e, 30, 10, y)); /* the others remain welcome */
     kit_ask(e, 0, wish(0, CERTREG_METHOD_ANYTIME));
-    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    kit_refuses(e, 0, q, CERTREG_E_WRONG_STATE, "");
 }
 
 /* Every sample by itself, and none in the record: the errors tell the outputs all the same. */
@@ -471,12 +465,11 @@ TEST(pilot_is_left_open_by_a_call_that_samples_nothing)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     certreg_question q = kit_question(-1);
-    certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, 200, &q, 1, &c), CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify(e, MOST + 1, &q, 1, &c), CERTREG_E_INVALID);
+    kit_refuses(e, 200, q, CERTREG_E_INVALID, "");
+    kit_refuses(e, MOST + 1, q, CERTREG_E_INVALID, "");
     KIT_OK(e, certreg_estimator_set_deadline(e, -1));
     q.tolerance = 0.6;
-    c = kit_ask(e, 300, q);
+    kit_ask(e, 300, q);
     KIT_OK(e, certreg_estimator_set_deadline(e, INFINITY));
     ck_assert_uint_eq(rows_asked, 0);
     ck_assert_uint_eq(pilot_after(e, TOTAL), OF_TOTAL);
