@@ -274,6 +274,13 @@ TEST_TIMES(record_refuses_looks_after_an_answer, 2)
     kit_refuses(e, 0, q, CERTREG_E_WRONG_STATE, "looks");
     q.method = CERTREG_METHOD_ANYTIME; /* where looks do not matter */
     kit_ask(e, 0, q);
+    /* nor after an import of a record that was answered without them */
+    certreg_estimator *without = open_half_space(&(half_space){.face = 2}, BATCH, SIZE_MAX, 1);
+    KIT_OK(without, certreg_estimator_sample(without, 0, 200));
+    kit_ask(without, 0, wish(1, CERTREG_METHOD_FINITE));
+    carry(without, e);
+    q.method = CERTREG_METHOD_FINITE, q.target = asks_looks(1, looks, 2);
+    kit_refuses(e, 0, q, CERTREG_E_WRONG_STATE, "looks");
 }
 
 /* A later question may be about another radius, whose looks follow from the same growth. */
