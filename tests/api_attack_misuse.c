@@ -55,34 +55,31 @@ static const certreg_error *refused(const setup *s, const certreg_question *q,
 static const struct {
     const char *words;
     double tolerance;
+    int32_t kind;
     certreg_question q;
 } no_questions[] = {
-    {"question.method", 5, {.method = BASELINE}},
-    {"question.serving", 5, {.serving = SERVING(.samples = 101, .failure_rate = 0.1)}},
-    {"model.lo", 5, {.statistic = MEAN, .method = ASYMPTOTIC}},
-    {"question.center", 5, {.statistic = MEAN, .method = ASYMPTOTIC, .center = TRUE_MEAN}},
-    {"", 5, {.statistic = MEAN, .method = ASYMPTOTIC, .center = TRUE_MEAN, .output = ALL}},
-    {"question.output", 5, {.output = ALL}},
-    {"tolerance", 0, {0}},
-    {"tolerance", -1, {0}},
+    {"question.method", 5, REAL, {.method = BASELINE}},
+    {"question.serving", 5, REAL, {.serving = SERVING(.samples = 101, .failure_rate = 0.1)}},
+    {"model.lo", 5, REAL, {.statistic = MEAN, .method = ASYMPTOTIC}},
+    {"question.center", 5, REAL, {.statistic = MEAN, .method = ASYMPTOTIC, .center = TRUE_MEAN}},
+    {"question.output is -1 and output_count 0", 5, REAL, {.output = ALL}},
+    {"tolerance", 0, REAL, {0}},
+    {"tolerance", -1, REAL, {0}},
+    {"quarter", 100, ANGLE, {.statistic = HUBER, .huber_width = 10}},
 };
 
 TEST_ROWS(attack_names_the_field_of_a_question_that_it_refuses, no_questions)
 {
-    setup s = {.v = {.output = beyond_face}};
+    const int32_t kind = no_questions[_i].kind;
+    setup s = {.v = {.output = beyond_face}, .kind = kind, .ends = kind == ANGLE ? turn : NULL};
     certreg_question q = no_questions[_i].q;
+    double out[INPUTS];
     q.struct_size = sizeof q, q.tolerance = no_questions[_i].tolerance;
     open_all(&s);
     KIT_SAYS(refused(&s, &q, &all_calls, CERTREG_E_INVALID), no_questions[_i].words);
+    if (q.output == ALL)
+        ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 1, out), CERTREG_E_INVALID);
     ck_assert_uint_eq(s.v.batches, 0);
-}
-
-TEST(attack_refuses_wide_tolerances_of_angles_for_huber)
-{
-    setup s = {.v = {.output = beyond_face}, .kind = CERTREG_OUTPUT_ANGLE, .ends = turn};
-    const certreg_question q = QUESTION(.tolerance = 100, .statistic = HUBER, .huber_width = 10);
-    open_all(&s);
-    KIT_SAYS(refused(&s, &q, &all_calls, CERTREG_E_INVALID), "quarter");
 }
 
 static const float no_number[INPUTS] = {0, NAN, 1}, nowhere[INPUTS];
@@ -179,7 +176,6 @@ TEST(attack_without_a_record_is_refused)
 TEST(attack_without_a_model_has_forecasts_only)
 {
     setup s = {.without_model = 1};
-    const certreg_attack_options o = attack_options(CALLS), none = attack_options(0);
     float x[INPUTS], y;
     double out[INPUTS];
     open_unsampled(&s);
@@ -189,8 +185,8 @@ TEST(attack_without_a_model_has_forecasts_only)
         y = (float)beyond_face(x, INPUTS);
         KIT_OK(s.v.e, certreg_estimator_record(s.v.e, i, 1, &y));
     }
-    KIT_SAYS(refused(&s, &usual, &o, CERTREG_E_WRONG_STATE), "model.eval");
-    const certreg_attack_result r = attack_found(s.v.a, usual, none, NULL);
+    KIT_SAYS(refused(&s, &usual, &all_calls, CERTREG_E_WRONG_STATE), "model.eval");
+    const certreg_attack_result r = attack_found(s.v.a, usual, attack_options(0), NULL);
     ck_assert(is_nothing(&r));
     ck_assert_uint_eq(r.calls, 0);
     ck_assert_double_eq_tol(r.forecast, 1, 0.2);
@@ -219,7 +215,14 @@ TEST_TIMES(attack_that_is_cancelled_or_late_is_no_failure, 4)
     ck_assert_uint_eq(r.calls, s.v.rows);
     ck_assert_uint_lt(r.calls, _i == 1 ? 260 : 100);
     if (_i == 1) ck_assert_uint_gt(r.calls, 200);
-    if (_i == 2) ck_assert_uint_eq(r.calls, 0);
+    if (_i == 2) {
+        double out[INPUTS] = {7};
+        ck_assert_uint_eq(r.calls, 0);
+        ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &usual, CERTREG_SIDE_UPPER, out),
+                      CERTREG_E_DEADLINE);
+        KIT_SAYS(certreg_attack_error(s.v.a), "certreg_estimator_set_deadline");
+        ck_assert_double_eq(out[0], 7);
+    }
     s.v.cancel_at = 0, s.progress = NULL; /* reported once: the next run is whole */
     KIT_OK(s.v.e, certreg_estimator_set_deadline(s.v.e, INFINITY));
     if (_i != 1) {
@@ -233,14 +236,13 @@ TEST(attack_reports_what_it_proved_before_a_cancel)
 {
     setup s = {.v = {.output = beyond_face}};
     certreg_attack_options o = attack_options(CALLS);
-    certreg_attack_result r = attack_result();
     float shift[INPUTS];
     int broken = 0;
     open_all(&s);
     s.v.cancel_at = 33;
     for (; o.number < 10; o.number++) {
         s.v.batches = 0;
-        ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &usual, &o, shift, &r));
+        const certreg_attack_result r = attack_found(s.v.a, usual, o, shift);
         ck_assert_int_eq(r.stop, CERTREG_STOP_CANCELLED);
         if (r.outcome == CERTREG_ATTACK_NOT_BROKEN) continue;
         broken++;
