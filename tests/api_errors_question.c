@@ -163,11 +163,8 @@ static const struct {
     {"pairs", TWO, 3, {.serving = SERVING(.pairs = 2, .samples = 11, .failure_rate = 0.1)}},
     {"samples", TWO, 3, {.serving = SERVING(.pairs = 1, .samples = 10, .failure_rate = 0.1)}},
     {"samples", TWO, 3, {.serving = SERVING(.pairs = 1, .samples = 10002, .failure_rate = 0.1)}},
-    {"constraints",
-     TWO,
-     3,
-     {.constraints = CERTREG_CONSTRAINTS_ECGM,
-      .serving = SERVING(.pairs = 1, .samples = 11, .failure_rate = 0.1)}},
+    {"constraints", TWO, 3,
+     {.constraints = ECGM, .serving = SERVING(.pairs = 1, .samples = 11, .failure_rate = 0.1)}},
     {"serving", TWO, 3, {SERVED(0, 0), .statistic = MEAN, .center = TRUE_MEAN}},
     {"serving", THREE, 3, {SERVED(0, 0), .statistic = MEAN, .method = ASYMPTOTIC}},
     {"question.serving->trim or core other than 0 use CERTREG_STATISTIC_TRIMMED_MEAN", TWO, 3,
@@ -309,6 +306,11 @@ static const struct {
     {"output bounds", 0.1, 3, {.method = BASELINE}},
     {"output bounds", 0.1, 3, {PUBLISHED, SERVED(0.2, 0)}},
     {"output bounds", 0.1, 3, {BALL}},
+    {"relative_tolerance is 0.1; give question.tolerance", 0.1, 0, {.relative_tolerance = 0.1}},
+    {"relative_tolerance is 0.1; give question.tolerance",
+     0.1,
+     0,
+     {.relative_tolerance = 0.1, .statistic = MEAN, .method = ASYMPTOTIC}},
 };
 
 TEST_ROWS(output_bounds_name_what_is_refused, no_reach)

@@ -1,5 +1,85 @@
-/* Several outputs as one vector: radii, groups, poses, refusals. */
-#include "support/vector_map.h"
+/* Several outputs as one vector: radii, groups, poses, predictions and estimates, failures, targets
+ * and serving. And tolerances that are a part of the prediction: a function of the pilot alone,
+ * after which the question is an ordinary one. */
+#include "support/attack_kit.h"
+
+enum { INPUTS = 4, MOST = 7, SAMPLES = 2000 };
+static const float where[INPUTS] = {0.2f, -0.1f, 0.4f, 0};
+
+/* A linear map of four inputs to up to seven outputs, some of which may fail. */
+
+typedef struct map {
+    double weight[MOST][INPUTS];
+    size_t fail_each, first; /* output 0 of each such sample fails, of all at 1; the first output
+                                that is asked */
+    size_t calls;
+} map;
+
+static const map plain = {.weight = {{1, 0.2, 0, 0},
+                                     {0, 0.7, -0.3, 0},
+                                     {0.4, 0, 0.8, 0},
+                                     {0, -0.5, 0.5, 0.5},
+                                     {0.1, 0.1, 0.1, 0.1},
+                                     {0.9, 0, 0, -0.4},
+                                     {0, 0, 1.5, 0}}};
+
+/* The plain one, whose calls need not be told from those of others. */
+static map *usual(void)
+{
+    static map shown;
+    shown = plain;
+    return &shown;
+}
+
+static int evaluate(void *user, const certreg_batch *b)
+{
+    map *m = user;
+    m->calls++;
+    for (size_t i = 0; i < b->rows; i++)
+        for (size_t k = 0; k < b->columns; k++) {
+            double sum = 0;
+            for (size_t j = 0; j < INPUTS; j++)
+                sum += m->weight[m->first + k][j] * (double)b->x[i * INPUTS + j];
+            const int fails = m->fail_each && k == 0 &&
+                              (b->first + i) % m->fail_each == (m->fail_each > 1);
+            b->y[i * b->columns + k] = fails ? NAN : (float)fmax(-3, fmin(sum, 3));
+        }
+    return 0;
+}
+
+static certreg_estimator *make(map *m, size_t outputs, size_t pilot, uint32_t flags)
+{
+    static const double lo[MOST] = {-3, -3, -3, -3, -3, -3, -3}, hi[MOST] = {3, 3, 3, 3, 3, 3, 3};
+    certreg_model model = kit_model(evaluate, m, INPUTS, outputs);
+    model.lo = lo, model.hi = hi;
+    certreg_plan p = kit_plan(SAMPLES);
+    p.pilot = pilot, p.flags = flags;
+    return kit_begun(model, p, where, 0.5, 3);
+}
+
+/* ---- questions about them as one vector */
+static certreg_question vector_of(int32_t statistic, double tolerance)
+{
+    return QUESTION(.tolerance = tolerance, .output = CERTREG_ALL_OUTPUTS, .statistic = statistic);
+}
+
+static const int32_t statistics[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_PROJECTION_MEDIAN,
+                                     CERTREG_STATISTIC_MEAN, CERTREG_STATISTIC_HUBER};
+enum { STATISTICS = sizeof statistics / sizeof *statistics };
+
+static certreg_question nth(int index, double tolerance)
+{
+    certreg_question q = vector_of(statistics[index], tolerance);
+    if (q.statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 0.2;
+    return q;
+}
+
+static certreg_question about_true_mean(double tolerance)
+{
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEAN, tolerance);
+    q.center = CERTREG_CENTER_TRUE_MEAN;
+    return q;
+}
 
 /* ---- what a radius is */
 /* Served or not: each direction of what is served has its part of the failure rate. */
@@ -27,8 +107,7 @@ TEST(vector_of_one_output_is_that_output)
     certreg_estimator *e = make(usual(), 1, 0, 0);
     for (int s = 0; s <= STATISTICS; s++) {
         certreg_question q = nth(s % STATISTICS, 0.6), one;
-        if (s == STATISTICS)
-            q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN;
+        if (s == STATISTICS) q = about_true_mean(0.6);
         one = q, one.output = 0;
         if (one.statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN)
             one.statistic = CERTREG_STATISTIC_MEDIAN;
@@ -84,34 +163,10 @@ TEST(vector_of_true_means_shares_the_tolerance)
     map m = {.weight = {{1}, {1}, {1}, {1}, {1}, {1}, {1}}};
     for (size_t outputs = 2; outputs <= MOST; outputs++) {
         certreg_estimator *e = make(&m, outputs, 0, 0);
-        certreg_question q = vector_of(CERTREG_STATISTIC_MEAN, 0.6);
-        q.center = CERTREG_CENTER_TRUE_MEAN;
-        const certreg_certificate c = kit_ask(e, SAMPLES, q);
+        const certreg_certificate c = kit_ask(e, SAMPLES, about_true_mean(0.6));
         ck_assert_uint_ne(c.constraints & CERTREG_CONSTRAINT_LAW, 0);
         ck_assert_double_gt(c.radius, 0);
         ck_assert_double_le(c.radius, 0.6 / sqrt((double)outputs));
-    }
-}
-
-/* ---- what nets and projections are worth */
-/* The norm as a whole, by the trace of the covariance, if that were known. */
-static double radius_by_trace(size_t outputs, double tolerance, double sigma)
-{
-    return sigma * sqrt(log1p(tolerance * tolerance / ((double)outputs * sigma * sigma)));
-}
-
-TEST(vector_radii_exceed_those_by_trace_and_by_coordinates)
-{
-    map m = {.weight = {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}}};
-    for (size_t outputs = 2; outputs <= 4; outputs++) {
-        certreg_estimator *e = make(&m, outputs, 0, 0);
-        certreg_question mean = vector_of(CERTREG_STATISTIC_MEAN, 0.6);
-        mean.center = CERTREG_CENTER_TRUE_MEAN;
-        ck_assert_double_gt(kit_ask(e, SAMPLES, mean).radius,
-                            (outputs == 4 ? 1 : 1.1) * radius_by_trace(outputs, 0.6, 0.5));
-        const certreg_question by_axis = vector_of(CERTREG_STATISTIC_MEDIAN, 2),
-                               projected = vector_of(CERTREG_STATISTIC_PROJECTION_MEDIAN, 2);
-        ck_assert_double_gt(kit_ask(e, 0, projected).radius, kit_ask(e, 0, by_axis).radius);
     }
 }
 
@@ -124,77 +179,11 @@ TEST_TIMES(vector_pilot_gives_wide_outputs_more_tolerance, STATISTICS)
     const double radius = kit_ask(e, SAMPLES, q).radius;
     KIT_OK(e, certreg_estimator_prediction(e, &q, psi));
     q.prediction = psi, q.prediction_count = 4;
+    ck_assert_double_eq(kit_ask(e, 0, q).radius, radius); /* given back */
     const double least = q.statistic == CERTREG_STATISTIC_MEAN ? 1.05 : 1.2;
     const double without_pilot = kit_ask(equal, SAMPLES, q).radius;
     ck_assert_double_gt(without_pilot, 0);
     ck_assert_double_gt(radius, least * without_pilot);
-}
-
-/* Two blocks: of three outputs that move together and one that moves alone; of one that moves, and
- * outputs that stay. What each share of the tolerance would give is known from each block alone. */
-TEST_TIMES(vector_blocks_have_shares_close_to_the_best, 2)
-{
-    const map kinds[] = {{.weight = {{1}, {1}, {1}, {0, 1}}}, {.weight = {{1}}}};
-    map m = kinds[_i];
-    certreg_estimator *e = make(&m, 6, 0, 0);
-    certreg_question q = vector_of(CERTREG_STATISTIC_MEAN, 1.5);
-    q.center = CERTREG_CENTER_TRUE_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
-    const double radius = kit_ask(e, SAMPLES, q).radius;
-    double best = 0;
-    q.output_count = 3;
-    for (double share = 0.1; share < 1; share += 0.1) {
-        q.output = 0, q.tolerance = 1.5 * share;
-        const double first = kit_ask(e, 0, q).radius;
-        q.output = 3, q.tolerance = 1.5 * sqrt(1 - share * share);
-        best = fmax(best, fmin(first, kit_ask(e, 0, q).radius));
-    }
-    ck_assert_double_gt(best, 0);
-    ck_assert_msg(radius > 0.9 * best, "%g of %g", radius, best);
-}
-
-/* ---- poses */
-static const int32_t pose_kind[3] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL,
-                                     CERTREG_OUTPUT_ANGLE};
-
-static certreg_estimator *make_pose(map *m)
-{
-    certreg_model model = kit_model(evaluate, m, INPUTS, 3);
-    model.kind = pose_kind;
-    const certreg_plan p = kit_plan(SAMPLES);
-    certreg_estimator *e = kit_create(NULL, &model, &p);
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.5, 3));
-    return e;
-}
-
-TEST(vector_and_angle_of_a_pose_have_one_radius)
-{
-    map m = plain;
-    certreg_estimator *e = make_pose(&m);
-    certreg_question q[2] = {vector_of(CERTREG_STATISTIC_MEDIAN, 2), kit_question(1.2)};
-    q[0].output = 0, q[0].output_count = 2, q[1].output = 2;
-    certreg_certificate each[2] = {kit_certificate()}, both = kit_certificate(),
-                        alone[2] = {kit_certificate()};
-    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, 2, each, &both));
-    KIT_OK(e, certreg_certify(e, 0, q, 2, alone));
-    ck_assert_mem_eq(each, alone, sizeof each);
-    ck_assert_double_gt(both.radius, 0);
-    ck_assert_double_eq(both.radius, fmin(each[0].radius, each[1].radius));
-    ck_assert_double_eq(both.alpha, 0.05);
-    ck_assert_int_eq(both.output, each[0].radius < each[1].radius ? 0 : 2);
-}
-
-TEST_TIMES(vector_and_angle_of_a_pose_are_both_served_or_neither, 2)
-{
-    map m = plain;
-    certreg_estimator *e = make_pose(&m);
-    certreg_question q[2] = {kit_question(1), kit_question(1)};
-    q[0].output_count = 2, q[1].output = 2;
-    q[_i].serving = asks_serving(101, 0.01);
-    certreg_certificate each[2] = {kit_certificate()}, both = kit_certificate();
-    KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, q, 2, each, &both), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "questions[1].serving");
-    q[1 - _i].serving = q[_i].serving;
-    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, 2, each, &both));
 }
 
 /* The bounds of a later direction contradict each other, as happens with affine functions at a
@@ -207,15 +196,360 @@ TEST_TIMES(vector_direction_without_bounds_leaves_no_radius, 2)
     const certreg_model model = kit_model(evaluate, &m, INPUTS, 2);
     certreg_plan p = kit_plan(1000);
     p.pilot = 168;
-    certreg_estimator *e = kit_create(NULL, &model, &p);
+    certreg_estimator *e = kit_begun(model, p, where, 0.5, noise_ids[_i] - 1);
     certreg_question q = vector_of(CERTREG_STATISTIC_MEAN, 1);
     q.method = CERTREG_METHOD_ASYMPTOTIC, q.alpha = 0.5;
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.5, noise_ids[_i] - 1));
     ck_assert_double_gt(kit_ask(e, 1000, q).radius, 0);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.5, noise_ids[_i]));
     const certreg_certificate c = kit_ask(e, 1000, q);
     ck_assert(c.radius == 0 && c.radius_l1 == 0 && c.radius_l2 == 0 && c.radius_linf == 0);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+}
+
+/* ---- predictions, estimates, bounds */
+/* The median of the outputs that the model gives for the noise that the estimator draws. */
+static double median_along(certreg_estimator *e, const map *m, double u, double v)
+{
+    enum { COUNT = 501 };
+    static float x[COUNT * INPUTS];
+    static double t[COUNT];
+    size_t used = 0;
+    KIT_OK(e, certreg_estimator_draw(e, 0, COUNT, x));
+    for (size_t i = 0; i < COUNT; i++) {
+        double y[2] = {0};
+        for (size_t k = 0; k < 2; k++)
+            for (size_t j = 0; j < INPUTS; j++) y[k] += m->weight[k][j] * (double)x[i * INPUTS + j];
+        if (!m->fail_each || i % m->fail_each != 1)
+            t[used++] = u * (double)(float)y[0] + v * (double)(float)y[1];
+    }
+    kit_sort(t, used);
+    return 0.5 * (t[(used - 1) / 2] + t[used / 2]);
+}
+
+TEST_TIMES(vector_estimate_is_the_median_of_the_servers_samples, 2)
+{
+    const double c = 0.86602540378443865, s = 0.5;
+    const double axes[6][2] = {{1, 0}, {c, s}, {s, c}, {0, 1}, {-s, c}, {-c, s}};
+    map m = plain;
+    m.fail_each = _i ? 7 : 0;
+    certreg_estimator *e = make(&m, 2, SIZE_MAX, CERTREG_PLAN_COUNT_FAILURES);
+    certreg_question q = vector_of(CERTREG_STATISTIC_PROJECTION_MEDIAN, 1);
+    double got[2] = {7, 7}, wanted[2] = {0};
+    KIT_OK(e, certreg_estimator_sample(e, 0, 501));
+    KIT_OK(e, certreg_estimator_estimate(e, &q, got));
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 2; k++)
+            wanted[k] += axes[i][k] * median_along(e, &m, axes[i][0], axes[i][1]) / 3;
+    for (int k = 0; k < 2; k++) ck_assert_double_eq_tol(got[k], wanted[k], 1e-12);
+    q.statistic = CERTREG_STATISTIC_MEDIAN;
+    KIT_OK(e, certreg_estimator_estimate(e, &q, got));
+    ck_assert_double_eq_tol(got[0], median_along(e, &m, 1, 0), 1e-12);
+    if (!_i) ck_assert_double_eq_tol(got[1], median_along(e, &m, 0, 1), 1e-12);
+}
+
+/* What is told of main samples may choose their number: then no other number will do. */
+TEST(vector_estimate_is_an_evaluation_of_the_record)
+{
+    certreg_estimator *e = make(usual(), 2, 100, 0);
+    const certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 2);
+    certreg_certificate c = kit_certificate();
+    double told[2];
+    KIT_OK(e, certreg_estimator_sample(e, 0, 400));
+    KIT_OK(e, certreg_estimator_estimate(e, &q, told));
+    KIT_STATUS(e, certreg_certify(e, 800, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.5, 4));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 100)); /* the pilot alone */
+    KIT_OK(e, certreg_estimator_estimate(e, &q, told));
+    c = kit_ask(e, 800, q);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.5, 5));
+    told[0] = 7;
+    KIT_OK(e, certreg_estimator_estimate(e, &q, told)); /* of nothing */
+    ck_assert(isnan(told[0]) && isnan(told[1]));
+    KIT_STATUS(e, certreg_estimator_estimate(e, &q, NULL), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_estimator_estimate(e, NULL, told), CERTREG_E_INVALID);
+    const certreg_question ball =
+        QUESTION(.tolerance = 2, .output = CERTREG_ALL_OUTPUTS,
+                 .statistic = CERTREG_STATISTIC_BALL_CENTER, .method = CERTREG_METHOD_BASELINE,
+                 .prediction = (const double[2]){0}, .prediction_count = 2);
+    KIT_STATUS(e, certreg_estimator_estimate(e, &ball, told), CERTREG_E_INVALID);
+    KIT_OK(e, certreg_estimator_sample(e, 200, 10));
+    KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
+}
+
+/* As a control loop does: the estimate of one tick is the prediction of the next, in one array. */
+TEST_TIMES(vector_estimate_without_samples_is_the_prediction, STATISTICS)
+{
+    map m = plain;
+    certreg_estimator *e = make(&m, 2, SIZE_MAX, CERTREG_PLAN_COUNT_FAILURES);
+    certreg_question q = nth(_i, 2);
+    certreg_certificate c = kit_certificate();
+    double pose[2] = {0.125, -0.25};
+    q.prediction = pose, q.prediction_count = 2;
+    for (uint64_t tick = 0; tick < 4; tick++) {
+        const double before[2] = {pose[0], pose[1]};
+        const int late = tick == 1, failed = tick == 2;
+        m.fail_each = failed ? 1 : 0;
+        certreg_estimator_set_deadline(e, late ? -1 : INFINITY);
+        KIT_OK(e, certreg_estimator_begin(e, where, 0.5, tick));
+        c = kit_ask(e, SAMPLES, q);
+        KIT_OK(e, certreg_estimator_estimate(e, &q, pose));
+        ck_assert_uint_eq(c.samples, late ? 0 : SAMPLES);
+        ck_assert(isfinite(pose[0]) && isfinite(pose[1]));
+        ck_assert_int_eq(pose[0] == before[0] && pose[1] == before[1], late || failed);
+    }
+}
+
+TEST_TIMES(vector_estimate_for_serving_needs_exactly_its_samples, 2)
+{
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 2);
+    double told[2] = {7, 7};
+    q.serving = asks_serving(101, 0.01);
+    certreg_estimator *e = make(usual(), 2, _i ? SIZE_MAX : 0, 0);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 100));
+    KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
+    KIT_SAYS(certreg_estimator_error(e), "question.serving->samples is 101");
+    KIT_OK(e, certreg_estimator_sample(e, 100, 1));
+    if (_i) KIT_OK(e, certreg_estimator_estimate(e, &q, told));
+    else { /* sample 0 has no noise */
+        KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
+        KIT_SAYS(certreg_estimator_error(e), "plan.pilot = SIZE_MAX");
+    }
+    ck_assert(_i ? fabs(told[0]) < 2 : told[0] == 7);
+    KIT_OK(e, certreg_estimator_sample(e, 101, 1 + (size_t)!_i));
+    KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
+}
+
+/* Its plan is for fewer samples, and without the gradient. */
+TEST(vector_estimate_takes_the_question_that_was_certified)
+{
+    static const uint64_t looks[2] = {SAMPLES, 2 * SAMPLES};
+    const certreg_target target = {
+        .struct_size = sizeof target, .radius = 0.2, .looks = looks, .look_count = 2};
+    certreg_estimator *e = make(usual(), 2, SIZE_MAX, 0);
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 2);
+    double told[2];
+    KIT_OK(e, certreg_estimator_sample(e, 0, 101));
+    q.serving = asks_serving(101, 0.01), q.target = &target;
+    KIT_OK(e, certreg_estimator_estimate(e, &q, told));
+    q = vector_of(CERTREG_STATISTIC_MEAN, 2);
+    q.method = CERTREG_METHOD_FINITE, q.constraints = CERTREG_CONSTRAINTS_ECGM;
+    KIT_OK(e, certreg_estimator_estimate(e, &q, told));
+}
+
+/* ---- failures */
+TEST(vector_output_that_failed_is_out_in_all_its_directions)
+{
+    map m = plain;
+    m.fail_each = 10;
+    certreg_estimator *e = make(&m, 3, 0, CERTREG_PLAN_COUNT_FAILURES);
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 20); /* nothing else is out */
+    const double by_axis = kit_ask(e, SAMPLES, q).radius;
+    ck_assert_double_gt(by_axis, 0.4); /* of sigma 0.5: 1.28 sigma at most */
+    ck_assert_double_lt(by_axis, 0.5 * 1.2816);
+    q.statistic = CERTREG_STATISTIC_PROJECTION_MEDIAN;
+    ck_assert_double_eq(kit_ask(e, 0, q).radius, by_axis);
+    q.output = 1, q.output_count = 2; /* which do not fail */
+    ck_assert_int_eq(kit_ask(e, 0, q).outcome, CERTREG_OUTCOME_CERTIFIED);
+    ck_assert_double_gt(kit_ask(e, 0, q).radius, 1);
+    q = vector_of(CERTREG_STATISTIC_MEAN, 20);
+    ck_assert_int_eq(kit_ask(e, 0, q).outcome, CERTREG_OUTCOME_ABSTAINED);
+    q.output = 1, q.output_count = 2, q.tolerance = 1;
+    ck_assert_int_eq(kit_ask(e, 0, q).outcome, CERTREG_OUTCOME_CERTIFIED);
+}
+
+/* The mean of outputs that failed has no bounds, along no direction. */
+TEST(vector_bounds_of_an_abstention_claim_nothing)
+{
+    enum { COUNT = 400 };
+    static const double least[2] = {-9, -9}, most[2] = {9, 9};
+    certreg_model m = kit_model(NULL, NULL, 1, 2);
+    certreg_plan p = kit_plan(COUNT);
+    certreg_question q = kit_question(2);
+    certreg_bounds b = {.struct_size = sizeof b, .constraints = 99};
+    float y[2 * COUNT];
+    for (int i = 0; i < 2 * COUNT; i++) y[i] = 0.1f * (float)(i % 7);
+    y[2 * 300] = NAN;
+    m.lo = least, m.hi = most, p.pilot = 40, p.flags = CERTREG_PLAN_COUNT_FAILURES;
+    q.output = CERTREG_ALL_OUTPUTS, q.statistic = CERTREG_STATISTIC_MEAN;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[1]){0.5f}, 0.5, 1));
+    KIT_OK(e, certreg_estimator_record(e, 0, COUNT, y));
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
+    ck_assert_uint_eq(b.constraints, 0);
+}
+
+/* ---- targets */
+TEST_TIMES(vector_target_stops_early, 4)
+{
+    const int32_t method = _i % 2 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
+    map m = plain;
+    certreg_estimator *e = make(&m, 3, 0, 0);
+    certreg_question q = nth(_i / 2, 2);
+    q.method = method, q.target = asks_target(0.2);
+    const certreg_certificate c = kit_ask(e, SAMPLES, q);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
+    ck_assert_double_ge(c.radius, 0.2);
+    ck_assert_uint_lt(c.samples, SAMPLES);
+    certreg_forecast f = {.struct_size = sizeof f};
+    KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
+    ck_assert_uint_gt(f.least_samples, 0);
+    ck_assert_double_lt(f.expected_samples, SAMPLES);
+    q.target = asks_target(5); /* ten sigma and no failure at all could not prove it */
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.5, 4));
+    m.calls = 0;
+    ck_assert_int_eq(kit_ask(e, SAMPLES, q).stop, CERTREG_STOP_HOPELESS);
+    ck_assert_uint_eq(m.calls, 0);
+}
+
+/* Only the last of four outputs scatters. */
+TEST(vector_target_may_be_hopeless_by_its_last_direction)
+{
+    certreg_estimator *e =
+        make(&(map){.weight = {{0.01}, {0, 0.01}, {0, 0, 0.01}, {0, 0, 0, 1.6}}}, 4, SIZE_MAX, 0);
+    const double psi[4] = {0.002, -0.001, 0.004, 0};
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 1), easy = q;
+    q.prediction = easy.prediction = psi, q.prediction_count = 4;
+    q.target = easy.target = asks_target(0.4);
+    easy.output = 0, easy.output_count = 3, easy.prediction_count = 3;
+    certreg_forecast hard = {.struct_size = sizeof hard}, other = hard;
+    const certreg_certificate c = kit_ask(e, SAMPLES, q);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_HOPELESS);
+    ck_assert_uint_lt(c.samples, SAMPLES);
+    KIT_OK(e, certreg_estimator_forecast(e, &q, &hard));
+    KIT_OK(e, certreg_estimator_forecast(e, &easy, &other));
+    ck_assert(hard.expected_samples == INFINITY);
+    ck_assert_double_lt(other.expected_samples, 400);
+}
+
+TEST_TIMES(vector_questions_of_one_call_do_not_share_bounds, STATISTICS)
+{
+    certreg_estimator *e = make(usual(), 4, 0, 0);
+    certreg_question q[4] = {nth(_i, 2), nth(_i, 1.5), nth(_i, 2), nth(_i, 2)};
+    q[2].output = 1, q[2].output_count = 2, q[3].output = 1;
+    if (q[3].statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN)
+        q[3].statistic = CERTREG_STATISTIC_MEDIAN;
+    for (int i = 0; i < 4 && q[i].statistic == CERTREG_STATISTIC_MEAN; i++)
+        q[i].center = CERTREG_CENTER_TRUE_MEAN;
+    certreg_certificate together[4] = {kit_certificate()};
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, 4, together));
+    for (int i = 4; i-- > 0;) {
+        ck_assert_double_gt(together[i].radius, 0);
+        ck_assert_double_eq(kit_ask(e, 0, q[i]).radius, together[i].radius);
+    }
+}
+
+/* ---- tolerances relative to the prediction */
+enum { PILOT = 200 };
+
+static certreg_question tenth(int32_t output, int32_t statistic)
+{
+    return QUESTION(.output = output, .statistic = statistic, .relative_tolerance = 0.1);
+}
+
+/* Bounds of a mean at a number of samples that is fixed, or of the probability of being out. */
+TEST_TIMES(relative_tolerance_is_that_part_of_the_prediction, 2 * 3 * 2)
+{
+    static const int32_t methods[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ANYTIME,
+                                      CERTREG_METHOD_ASYMPTOTIC};
+    certreg_estimator *e = make(usual(), 1, PILOT, 0);
+    certreg_question q = tenth(0, _i % 2 ? CERTREG_STATISTIC_MEAN : CERTREG_STATISTIC_MEDIAN);
+    q.method = methods[_i / 2 % 3], q.relative_tolerance = 10,
+    q.serving = asks_serving(_i < 6 ? 0 : 51, 0.1);
+    const certreg_certificate c = kit_ask(e, SAMPLES, q);
+    double told = 0;
+    ck_assert_double_gt(c.radius, 0);
+    ck_assert(c.tolerance <= 10 * fabs(c.prediction));
+    ck_assert_double_eq_tol(c.tolerance, 10 * fabs(c.prediction), 1e-12);
+    const double end = c.prediction - c.tolerance; /* that of a mean is rounded outward */
+    ck_assert_double_eq(c.output_lo, _i % 2 ? nextafter(end, -INFINITY) : end);
+    KIT_OK(e, certreg_estimator_prediction(e, &q, &told));
+    ck_assert_double_eq(told, c.prediction);
+    const certreg_bounds b = asks_bounds(e, &q, &c);
+    if (_i == 0) { /* an attack is about the same */
+        const certreg_attack_result r =
+            attack_found(attack_on(e, 500), q, attack_options(500), NULL);
+        ck_assert(r.tolerance == c.tolerance && r.prediction == c.prediction);
+    }
+    q.relative_tolerance = 0, q.tolerance = c.tolerance, q.prediction = &c.prediction;
+    const certreg_bounds same = asks_bounds(e, &q, &c);
+    ck_assert(b.mean_lo == same.mean_lo && b.mean_hi == same.mean_hi);
+    ck_assert_double_eq(kit_ask(e, 0, q).radius, c.radius);
+}
+
+TEST_TIMES(relative_tolerance_of_a_vector_is_a_part_of_the_norm, 3)
+{
+    certreg_estimator *e = make(usual(), 3, PILOT, 0);
+    certreg_question q = nth(_i, 0);
+    q.relative_tolerance = 8;
+    const certreg_certificate c = kit_ask(e, SAMPLES, q);
+    double psi[3];
+    KIT_OK(e, certreg_estimator_prediction(e, &q, psi));
+    const double norm = sqrt(psi[0] * psi[0] + psi[1] * psi[1] + psi[2] * psi[2]);
+    ck_assert_double_gt(c.radius, 0);
+    ck_assert(c.tolerance < 8 * norm);
+    ck_assert_double_eq_tol(c.tolerance, 8 * norm, 1e-12);
+    q.prediction = psi, q.prediction_count = 3;
+    ck_assert_double_eq(kit_ask(e, 0, q).tolerance, c.tolerance);
+}
+
+/* Main samples decide neither prediction nor tolerance, nor does their number. */
+TEST_TIMES(relative_tolerance_is_a_function_of_the_pilot, 2)
+{
+    const certreg_question q = tenth(0, _i ? CERTREG_STATISTIC_MEAN : CERTREG_STATISTIC_MEDIAN);
+    certreg_certificate c[3];
+    for (int k = 0; k < 3; k++) {
+        static float y[SAMPLES];
+        const size_t count = k == 2 ? SAMPLES / 2 : SAMPLES;
+        certreg_estimator *e = make(usual(), 1, PILOT, 0);
+        for (int i = 0; i < SAMPLES; i++)
+            y[i] = i < PILOT ? 1 + 0.003f * (float)(i * 37 % 61) : k ? -2 : 1;
+        KIT_OK(e, certreg_estimator_record(e, 0, count, y));
+        c[k] = kit_ask(e, 0, q);
+    }
+    for (int k = 1; k < 3; k++) {
+        ck_assert_double_eq(c[k].prediction, c[0].prediction);
+        ck_assert_double_eq(c[k].tolerance, c[0].tolerance);
+        ck_assert_int_eq(c[k].outcome, CERTREG_OUTCOME_ABSTAINED);
+    }
+    ck_assert_double_gt(c[0].radius, 0);
+}
+
+/* The prediction of outputs that are all 0 is 0, and so is each part of it. Outputs that all fail
+ * have none, nor has a record that ends before its pilot. */
+TEST_TIMES(relative_tolerance_of_nothing_abstains, 5)
+{
+    map m = _i < 3 ? (map){0} : plain;
+    if (_i == 3) m.fail_each = 1;
+    certreg_estimator *e = make(&m, 2, PILOT, _i == 3 ? CERTREG_PLAN_COUNT_FAILURES : 0);
+    const certreg_question q = tenth(_i == 2 ? CERTREG_ALL_OUTPUTS : 0,
+                                     _i == 1 ? CERTREG_STATISTIC_MEAN : CERTREG_STATISTIC_MEDIAN);
+    if (_i == 4) certreg_estimator_cancel(e);
+    const certreg_certificate c = kit_ask(e, SAMPLES, q);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert(c.radius == 0 && isinf(c.output_lo) && isinf(c.output_hi));
+    ck_assert(_i < 3 ? c.tolerance == 0 : isnan(c.tolerance));
+    if (_i != 2) ck_assert(_i < 2 ? c.prediction == 0 : isnan(c.prediction));
+    if (_i > 1) return;
+    const certreg_attack_result r = attack_found(attack_on(e, 500), q, attack_options(500), NULL);
+    ck_assert_int_eq(r.outcome, CERTREG_ATTACK_NOT_BROKEN);
+}
+
+/* One radius for outputs, each with a tolerance of its own; levels with one each. */
+TEST(relative_tolerances_of_outputs_and_levels_are_their_own)
+{
+    static const double sigmas[2] = {0.3, 0.6};
+    certreg_estimator *e = make(usual(), 2, PILOT, 0);
+    certreg_question q[2] = {tenth(0, 0), tenth(1, 0)};
+    certreg_certificate c[4], together = kit_certificate();
+    for (int i = 0; i < 4; i++) c[i] = kit_certificate();
+    q[0].relative_tolerance = q[1].relative_tolerance = 9;
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, 2, c, &together));
+    ck_assert_double_eq(together.radius, fmin(c[0].radius, c[1].radius));
+    ck_assert_double_eq(together.tolerance, c[together.output].tolerance);
+    KIT_OK(e, certreg_certify_sigmas(e, where, sigmas, 2, 5, SAMPLES, q, 2, c));
+    for (int i = 0; i < 4; i++)
+        ck_assert_double_eq_tol(c[i].tolerance, 9 * fabs(c[i].prediction), 1e-12);
+    ck_assert_double_ne(c[0].tolerance, c[2].tolerance);
 }
 
 KIT_MAIN("vectors")
