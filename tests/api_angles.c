@@ -3,6 +3,7 @@
 #include "support/api_kit.h"
 
 static const double pi = 3.14159265358979323846, sigma = 0.5;
+static const float origin[2];
 
 /* ---- angles */
 typedef struct dial { /* angle = degrees + rate*x0, in any unit, wrapped where the model likes */
@@ -58,15 +59,12 @@ static certreg_certificate read_dial(dial d, int k, int32_t statistic)
     certreg_model m = kit_model(dial_model, &d, 2, 1);
     m.kind = &dials[k].kind;
     if (dials[k].hi > dials[k].lo) m.lo = &dials[k].lo, m.hi = &dials[k].hi;
-    const certreg_plan p = kit_plan(4000);
-    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_estimator *e = kit_begun(m, kit_plan(4000), origin, sigma, 3);
     certreg_question q = QUESTION(.tolerance = 15 * unit_of(k), .statistic = statistic,
                                   .method = statistic == CERTREG_STATISTIC_MEDIAN
                                                 ? CERTREG_METHOD_FINITE
                                                 : CERTREG_METHOD_ASYMPTOTIC);
     if (statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 8 * unit_of(k);
-    const float z[2] = {0, 0};
-    KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
     certreg_certificate c = kit_ask(e, 4000, q);
     if (dials[k].hi > dials[k].lo) {
         ck_assert_double_ge(c.prediction, dials[k].lo);
@@ -77,13 +75,13 @@ static certreg_certificate read_dial(dial d, int k, int32_t statistic)
     return c;
 }
 
+static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER,
+                                 CERTREG_STATISTIC_CIRCULAR_MEAN};
 static const double directions[] = {0, 90, 179.5, 180, -179.5, -90};
 
 TEST_ROWS(angle_radius_depends_on_neither_its_unit_nor_its_cut, directions)
 {
     const dial d = {.degrees = directions[_i], .rate = 20}; /* ten degrees of noise */
-    static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER,
-                                     CERTREG_STATISTIC_CIRCULAR_MEAN};
     for (int s = 0; s < 3; s++) {
         /* of a real number there is none */
         const int first = scores[s] == CERTREG_STATISTIC_CIRCULAR_MEAN;
@@ -118,33 +116,20 @@ TEST_TIMES(angle_radius_never_exceeds_that_of_its_line, 6)
 TEST(angle_is_a_plain_number_for_a_mean)
 {
     dial d = {.degrees = 180, .rate = 20, .form = 1};
-    static const int32_t kind = CERTREG_OUTPUT_ANGLE;
-    static const double lo = -180, hi = 180;
     certreg_model m = kit_model(dial_model, &d, 2, 1);
-    m.kind = &kind, m.lo = &lo, m.hi = &hi;
-    const certreg_plan p = kit_plan(4000);
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    certreg_question q = QUESTION(.tolerance = 15, .statistic = CERTREG_STATISTIC_MEAN,
-                                  .method = CERTREG_METHOD_ASYMPTOTIC,
-                                  .center = CERTREG_CENTER_TRUE_MEAN);
-    const float z[2] = {0, 0};
-    KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
-    certreg_certificate c = kit_ask(e, 4000, q);
+    m.kind = &dials[1].kind, m.lo = &dials[1].lo, m.hi = &dials[1].hi;
+    certreg_estimator *e = kit_begun(m, kit_plan(4000), origin, sigma, 3);
+    const certreg_question q = QUESTION(.tolerance = 15, .statistic = CERTREG_STATISTIC_MEAN,
+                                        .method = CERTREG_METHOD_ASYMPTOTIC,
+                                        .center = CERTREG_CENTER_TRUE_MEAN);
+    const certreg_certificate c = kit_ask(e, 4000, q);
     ck_assert_double_lt(fabs(c.estimate), 20); /* half of the outputs near either end */
     ck_assert_double_gt(asks_bounds(e, &q, &c).variance_hi, 160 * 160); /* and it pays for that */
     ck_assert_double_lt(c.radius, 0.1);
 }
 
-/* f(x) is rate*x0 in an angle whose turn has few floats, or a tolerance of few steps of them. */
-static const struct {
-    double lo, hi, rate, tolerance;
-    int provable;
-} coarse[] = {{0, 360, 1e-5, 1e-5, 0},
-              {0, 360, 1e-4, 1e-4, 1},
-              {1e6, 1e6 + 360, 0.05, 0.06, 0},
-              {1e6, 1e6 + 360, 1, 1, 1},
-              {1e6 + 0.3, 1e6 + 300.7, -2, 2, 1}};
-
+/* ---- where floats end */
+/* The degrees, or any unit, per unit of the input. */
 static int steady(void *user, const certreg_batch *b)
 {
     const double rate = *(const double *)user;
@@ -152,25 +137,36 @@ static int steady(void *user, const certreg_batch *b)
     return 0;
 }
 
+static certreg_estimator *make(double *rate, int32_t kind, const double *turn, certreg_plan p)
+{
+    certreg_model m = kit_model(steady, rate, 1, 1);
+    m.kind = &kind, m.lo = turn, m.hi = turn + 1, m.batch = 4;
+    return kit_begun(m, p, origin, 1, 1);
+}
+
+/* f(x) is rate*x0 in an angle whose turn has few floats, or a tolerance of few steps of them. */
+static const struct {
+    double turn[2], rate, tolerance;
+    int provable;
+} coarse[] = {{{0, 360}, 1e-5, 1e-5, 0},
+              {{0, 360}, 1e-4, 1e-4, 1},
+              {{1e6, 1e6 + 360}, 0.05, 0.06, 0},
+              {{1e6, 1e6 + 360}, 1, 1, 1},
+              {{1e6 + 0.3, 1e6 + 300.7}, -2, 2, 1}};
+
 TEST_ROWS(angle_radius_accounts_for_the_rounding_to_float, coarse)
 {
-    const int32_t kind = CERTREG_OUTPUT_ANGLE;
     double rate = coarse[_i].rate, longest = 0;
-    certreg_model m = kit_model(steady, &rate, 1, 1);
-    m.kind = &kind, m.lo = &coarse[_i].lo, m.hi = &coarse[_i].hi;
-    const certreg_plan p = kit_plan(2000);
-    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_estimator *e = make(&rate, CERTREG_OUTPUT_ANGLE, coarse[_i].turn, kit_plan(2000));
     for (int s = 0; s < 3; s++)
         for (int i = 0; i < 50; i++) {
-            static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER,
-                                             CERTREG_STATISTIC_CIRCULAR_MEAN};
             const float z = -1 - 0.31f * (float)i;
             KIT_OK(e, certreg_estimator_begin(e, &z, 0.25, (uint64_t)(100 * s + i)));
             certreg_question q =
                 QUESTION(.tolerance = coarse[_i].tolerance, .alpha = 1e-9, .statistic = scores[s]);
             if (scores[s] == CERTREG_STATISTIC_HUBER) q.huber_width = coarse[_i].tolerance;
             const certreg_certificate c = kit_ask(e, 2000, q);
-            const double turn = coarse[_i].hi - coarse[_i].lo,
+            const double turn = coarse[_i].turn[1] - coarse[_i].turn[0],
                          off = fabs(remainder(rate * (double)z - c.prediction, turn));
             ck_assert_msg(!(c.radius > 0) || off + fabs(rate) * c.radius < coarse[_i].tolerance,
                           "statistic %d, z %g: %g and %g away", s, (double)z, off,
@@ -183,14 +179,8 @@ TEST_ROWS(angle_radius_accounts_for_the_rounding_to_float, coarse)
 /* As it wraps the outputs: 1e20 is 272 degrees. */
 TEST(angle_prediction_many_turns_away_is_wrapped_exactly)
 {
-    const int32_t kind = CERTREG_OUTPUT_ANGLE;
-    const double lo = 0, hi = 360, far_away = (double)1e20f;
-    double rate = 0;
-    certreg_model m = kit_model(steady, &rate, 1, 1);
-    m.kind = &kind, m.lo = &lo, m.hi = &hi;
-    const certreg_plan p = kit_plan(400);
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 0.25, 0));
+    const double turn[2] = {0, 360}, far_away = (double)1e20f;
+    certreg_estimator *e = make(&(double){0}, CERTREG_OUTPUT_ANGLE, turn, kit_plan(400));
     const certreg_question q = QUESTION(.tolerance = 5, .prediction = &far_away);
     ck_assert_double_eq(kit_ask(e, 400, q).prediction, fmod(far_away, 360));
 }
@@ -212,64 +202,47 @@ TEST_ROWS(angle_with_too_few_floats_in_its_turn_is_refused, far)
     ck_assert_msg(strstr(why.text, "let it begin at 0") != NULL, "%s", why.text);
 }
 
-typedef struct spread {
-    double degrees; /* of the outputs per unit of noise */
-} spread;
-
-static int turned(void *user, const certreg_batch *b)
-{
-    const spread *s = user;
-    for (size_t i = 0; i < b->rows; i++) b->y[i] = (float)(s->degrees * (double)b->x[i]);
-    return 0;
-}
-
-static certreg_estimator *make(spread *s, int32_t kind, size_t max_samples, size_t pilot)
-{
-    static const double lo = -180, hi = 180;
-    certreg_model m = kit_model(turned, s, 1, 1);
-    m.kind = &kind, m.lo = &lo, m.hi = &hi;
-    m.batch = 4;
-    certreg_plan p = kit_plan(max_samples);
-    p.pilot = pilot;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
-    return e;
-}
-
 /* ---- before the pilot */
+static const double centered[] = {-180, 180};
 static const struct {
     double tolerance, wanted;
 } wishes[] = {{10, 1.723}, {5, 1.72}, {20, 1.68}, {2, 1.7}};
 enum { CAPACITY = 100, PILOT = 13, WISHES = 2 * sizeof wishes / sizeof *wishes };
 
-static certreg_question wish(int i)
+static certreg_estimator *make_short(void)
 {
-    certreg_question q = QUESTION(.tolerance = wishes[i / 2].tolerance,
-                                  .method = i % 2 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE);
-    q.target = asks_target(wishes[i / 2].wanted * (i % 2 ? 0.88 : 1)); /* looking always costs some
-                                                                          radius */
-    return q;
+    static double still = 0;
+    certreg_plan p = kit_plan(CAPACITY);
+    p.pilot = PILOT;
+    return make(&still, CERTREG_OUTPUT_ANGLE, centered, p);
 }
 
-TEST_TIMES(angle_target_that_all_samples_prove_is_not_given_up, WISHES)
+/* Looking always costs some radius. */
+static certreg_question wish(int i)
 {
-    const certreg_question q = wish(_i);
-    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, PILOT);
+    return QUESTION(.tolerance = wishes[i / 2].tolerance,
+                    .method = i % 2 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE,
+                    .target = asks_target(wishes[i / 2].wanted * (i % 2 ? 0.88 : 1)));
+}
+
+static certreg_forecast forecast(certreg_estimator *e, const certreg_question *q)
+{
+    certreg_forecast f = {.struct_size = sizeof f};
+    KIT_OK(e, certreg_estimator_forecast(e, q, &f));
+    ck_assert_uint_gt(f.least_samples, 0);
+    return f;
+}
+
+/* What all samples prove is not given up, with a forecast before or without. */
+TEST_TIMES(angle_forecast_before_the_pilot_is_at_most_the_samples, 2 * WISHES)
+{
+    const certreg_question q = wish(_i % WISHES);
+    certreg_estimator *e = make_short();
+    const uint64_t least = _i < WISHES ? forecast(e, &q).least_samples : 0;
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c.radius, q.target->radius);
-}
-
-TEST_TIMES(angle_forecast_before_the_pilot_is_at_most_the_samples, WISHES)
-{
-    const certreg_question q = wish(_i);
-    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, PILOT);
-    certreg_forecast before = {.struct_size = sizeof before};
-    KIT_OK(e, certreg_estimator_forecast(e, &q, &before));
-    const certreg_certificate c = kit_ask(e, CAPACITY, q);
-    ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-    ck_assert_uint_gt(before.least_samples, 0);
-    ck_assert_uint_le(before.least_samples, c.samples);
+    ck_assert_uint_le(least, c.samples);
 }
 
 /* As whoever asks for the radius of an earlier certificate. */
@@ -277,12 +250,10 @@ TEST_TIMES(angle_target_that_is_just_attainable_is_not_given_up, WISHES / 2)
 {
     certreg_question q =
         QUESTION(.tolerance = wishes[_i].tolerance, .method = CERTREG_METHOD_ANYTIME);
-    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, PILOT);
+    certreg_estimator *e = make_short();
     q.target = asks_target(kit_ask(e, CAPACITY, q).radius);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
-    certreg_forecast f = {.struct_size = sizeof f};
-    KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
-    ck_assert_uint_gt(f.least_samples, 0);
+    KIT_OK(e, certreg_estimator_begin(e, origin, 1, 1));
+    forecast(e, &q);
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_double_ge(c.radius, q.target->radius);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
@@ -301,9 +272,11 @@ static const struct {
 TEST_ROWS(angle_radius_without_a_pilot_is_nearly_that_of_a_number, given)
 {
     double radius[2];
-    spread s = {given[_i].degrees};
+    double degrees = given[_i].degrees;
+    certreg_plan p = kit_plan(given[_i].samples);
+    p.pilot = SIZE_MAX;
     for (int32_t kind = CERTREG_OUTPUT_REAL; kind <= CERTREG_OUTPUT_ANGLE; kind++) {
-        certreg_estimator *e = make(&s, kind, given[_i].samples, SIZE_MAX);
+        certreg_estimator *e = make(&degrees, kind, centered, p);
         certreg_question q =
             QUESTION(.tolerance = given[_i].tolerance, .prediction = asks_prediction(0));
         radius[kind] = kit_ask(e, given[_i].samples, q).radius;
