@@ -121,6 +121,7 @@ static const struct {
 } no_sets[] = {
     {"none", 0, {{.output = 0}}},
     {"one missing", 2, {{.output = 0}, {.output = 1}}},
+    {"the first missing", 2, {{.output = 1}, {.output = 2}}},
     {"one twice", 3, {{.output = 0}, {.output = 1}, {.output = 1}}},
     {"one beyond", 3, {{.output = 0}, {.output = 1}, {.output = 3}}},
     {"one and all", 3, {{.output = 0}, {.output = 1}, {.output = ALL}}},

@@ -336,29 +336,6 @@ TEST(serving_from_pairs_costs_a_median_half_of_the_radius)
     ck_assert_double_gt(plain - pairs, 0.12);
 }
 
-static const struct {
-    int32_t statistic, method, kind;
-} counted[] = {{CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ANYTIME, CERTREG_OUTPUT_REAL},
-               {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ASYMPTOTIC, CERTREG_OUTPUT_REAL},
-               {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, CERTREG_OUTPUT_ANGLE},
-               {CERTREG_STATISTIC_TRIMMED_MEAN, CERTREG_METHOD_BASELINE, CERTREG_OUTPUT_REAL}};
-
-TEST_ROWS(serving_from_pairs_gains_for_every_counted_statistic, counted)
-{
-    record r = scattered(counted[_i].kind, 0.5, 2000, 0);
-    certreg_estimator *e = recorded(&r);
-    double radius[2];
-    for (int i = 0; i < 2; i++) {
-        certreg_serving s = in_pairs;
-        certreg_question q = question_of(&s);
-        s.pairs = i, s.trim = counted[_i].statistic == CERTREG_STATISTIC_TRIMMED_MEAN ? 0.4 : 0;
-        q.statistic = counted[_i].statistic, q.method = counted[_i].method;
-        if (counted[_i].kind == CERTREG_OUTPUT_ANGLE) q.prediction = asks_prediction(3.1);
-        radius[i] = kit_ask(e, 0, q).radius;
-    }
-    ck_assert_double_gt(radius[1], radius[0] + 0.05);
-}
-
 /* Lemma 1a: half of the samples count. */
 TEST(serving_from_pairs_needs_twice_the_samples_for_huber)
 {
