@@ -125,6 +125,8 @@ TEST_ROWS(interval_has_the_points_with_enough_small_scores, cases)
         if (!f.set.pieces) ck_assert(isnan(f.set.lo) && isnan(f.set.hi));
         pieces += f.set.pieces > 1;
         for (uint64_t i = 1; i < f.set.pieces; i++) ck_assert_double_lt(f.lo[i - 1], f.lo[i]);
+        for (uint64_t i = 1; i < f.set.pieces && period > 0; i++) /* the largest gap is left out */
+            ck_assert_double_le(f.lo[i] - f.hi[i - 1], period - (f.set.hi - f.set.lo) + 1e-9);
         for (double t = -3; t < 3; t += 0.0173) {
             const double truth[] = {period > 0 ? remainder(t, period) : t, 0.1 * t};
             int32_t covered;

@@ -247,6 +247,20 @@ TEST_TIMES(vector_estimate_is_the_median_of_the_servers_samples, 2)
     if (!_i) ck_assert_double_eq_tol(got[1], median_along(e, &m, 0, 1), 1e-12);
 }
 
+TEST_TIMES(vector_estimates_are_those_of_single_certificates, STATISTICS)
+{
+    certreg_estimator *e = make(usual(), 3, 0, 0);
+    certreg_question q = nth(_i, 1.5);
+    double all[3], one;
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    KIT_OK(e, certreg_estimator_estimate(e, &q, all));
+    for (q.output = 0; q.output < 3 && _i != 1; q.output++) { /* a projection has none alone */
+        KIT_OK(e, certreg_estimator_estimate(e, &q, &one));
+        ck_assert_double_eq(one, all[q.output]);
+        ck_assert_double_eq(one, kit_ask(e, 0, q).estimate);
+    }
+}
+
 /* What is told of main samples may choose their number: then no other number will do. */
 TEST(vector_estimate_is_an_evaluation_of_the_record)
 {
