@@ -1,11 +1,16 @@
-/* Locations against sorting and by hand, on the line and on the circle. */
+/* Locations on the line and on the circle, order statistics and sorting, against sorting, counting
+ * and by hand; the size of the pilot, and the prediction chosen from it. */
 #include "statistics/location.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 
-#define MOST 400
+enum { MOST = 400 };
 #define PI 3.14159265358979323846
 
+#define VALUES(array) \
+    ((cr_values){.y = array, .count = sizeof(array) / sizeof *(array), .stride = 1})
+
+/* ======== order statistics */
 /* Values of wildly different size and sign, with ties, in column 1 of 3; the failed ones are
  * left out of `sorted`. */
 static size_t wild_values(uint64_t seed, size_t count, float *y, double *sorted)
@@ -20,6 +25,7 @@ static size_t wild_values(uint64_t seed, size_t count, float *y, double *sorted)
         else if (u < 0.15) value = -INFINITY;
         else if (u < 0.3) value = x > 0 ? 0.f : -0.f;
         else if (u < 0.5) value = (float)round(x);
+        else if (u < 0.52) value = x > 0 ? FLT_MAX : -FLT_TRUE_MIN;
         y[3 * i + 1] = value;
         if (isfinite(value)) sorted[usable++] = (double)value;
     }
@@ -43,39 +49,118 @@ TEST_TIMES(location_order_and_median_agree_with_sorting, 11)
     ck_assert_double_eq_tol(cr_location_median(&values), middle, 1e-15 * fabs(middle) + DBL_MIN);
 }
 
-TEST(location_mean_skips_failed_outputs)
+static double at(const void *values, size_t i)
 {
-    const float y[] = {1, NAN, 2, INFINITY, 6};
-    const cr_values values = {.y = y, .count = 5, .stride = 1};
-    ck_assert_double_eq(cr_location_mean(&values), 3);
-    ck_assert_uint_eq(cr_location_count(&values), 3);
+    return ((const double *)values)[i];
 }
 
-TEST(location_huber_lies_between_median_and_mean)
+static const size_t kinds[] = {1, 2, 300, 1200};
+
+/* Many that are equal, or differ in their last bits only; some are infinite. */
+TEST_ROWS(order_select_and_sort_of_ties_agree_with_sorting, kinds)
 {
-    const float y[] = {0, 1, 2, 3, 100};
-    const cr_values values = {.y = y, .count = 5, .stride = 1};
-    ck_assert_double_eq_tol(cr_location_huber(&values, 1e6), cr_location_mean(&values), 1e-6);
-    ck_assert_double_eq_tol(cr_location_huber(&values, 1e-3), 2, 2e-3);
-    /* width 1: scores -1, clip(1 - t), clip(2 - t), clip(3 - t), 1 vanish at t = 2 */
-    ck_assert_double_eq_tol(cr_location_huber(&values, 1), 2, 1e-9);
-    /* width 2: -1 + (1-t)/2 + (2-t)/2 + (3-t)/2 + 1 = 0 at t = 2 as well; with 0 moved to 1.5:
-     * (1.5+1+2+3-4t)/2 + 1 = 0 */
-    const float moved[] = {1.5f, 1, 2, 3, 100};
-    const cr_values other = {.y = moved, .count = 5, .stride = 1};
-    ck_assert_double_eq_tol(cr_location_huber(&other, 2), 9.5 / 4, 1e-9);
+    double values[1200], sorted[1200];
+    for (size_t i = 0; i < 1200; i++) {
+        values[i] = 1 + DBL_EPSILON * (double)(i * 7919 % kinds[_i]);
+        if (i % 7 == 3) values[i] = i % 2 ? INFINITY : -INFINITY;
+    }
+    memcpy(sorted, values, sizeof values);
+    kit_sort(sorted, 1200);
+    const cr_indexed_values order = {.value = at, .context = values, .count = 1200};
+    for (size_t rank = 0; rank < 1200; rank += 1 + rank % 5)
+        ck_assert_double_eq(cr_order_select(&order, rank), sorted[rank]);
+    ck_assert_double_nan(cr_order_select(&order, 1200));
+    for (size_t count = 0; count <= 1200; count = 1 + 3 * count) {
+        double some[1200], expected[1200];
+        memcpy(some, values, sizeof some), memcpy(expected, values, sizeof some);
+        cr_order_sort(some, count), kit_sort(expected, count);
+        ck_assert_mem_eq(some, expected, sizeof some);
+    }
 }
+
+typedef struct weighted {
+    double value[60], weight[60];
+} weighted;
+
+static double value_at(const void *of, size_t i)
+{
+    return ((const weighted *)of)->value[i];
+}
+
+static double weight_at(const void *of, size_t i)
+{
+    return ((const weighted *)of)->weight[i];
+}
+
+/* Weights are multiples of 1/8, so that no sum rounds. */
+TEST(order_weighted_threshold_agrees_with_counting)
+{
+    simulate_source source;
+    simulate_seed(&source, 4);
+    for (int run = 0; run < 3000; run++) {
+        weighted w;
+        const size_t count = 1 + (size_t)(59 * simulate_uniform(&source));
+        double all = 0;
+        for (size_t i = 0; i < count; i++) {
+            w.value[i] = i % 9 ? floor(40 * simulate_uniform(&source)) / 4 - 5 : INFINITY;
+            all += w.weight[i] = (1 + floor(20 * simulate_uniform(&source))) / 8;
+        }
+        const double budget = floor(8 * all * simulate_uniform(&source)) / 8;
+        const cr_indexed_values order = {.value = value_at, .context = &w, .count = count};
+        const double q = cr_order_weighted_threshold(&order, weight_at, budget);
+        double above = 0, from = 0;
+        for (size_t i = 0; i < count; i++) {
+            above += w.value[i] > q ? w.weight[i] : 0;
+            from += w.value[i] >= q ? w.weight[i] : 0;
+        }
+        ck_assert(above <= budget && from > budget);
+    }
+}
+
+/* ======== locations */
+TEST(location_of_equal_failed_or_no_outputs)
+{
+    const float y[] = {1, NAN, 2, INFINITY, 6}, equal[] = {-7.25f, -7.25f, -7.25f, -7.25f},
+                bad[] = {NAN, INFINITY};
+    const cr_values some = VALUES(y), same = VALUES(equal);
+    ck_assert_double_eq(cr_location_mean(&some), 3);
+    ck_assert_uint_eq(cr_location_count(&some), 3);
+    ck_assert(cr_location_median(&same) == -7.25 && cr_location_huber(&same, 0.1) == -7.25);
+    ck_assert(isnan(cr_location_huber(&same, 0)) && isnan(cr_location_huber(&same, NAN)));
+    for (size_t count = 0; count <= 2; count += 2) {
+        const cr_values none = {.y = bad, .count = count, .stride = 1};
+        ck_assert(isnan(cr_location_median(&none)) && isnan(cr_location_mean(&none)));
+        ck_assert(isnan(cr_location_huber(&none, 1)) && isnan(cr_location_order(&none, 0)));
+    }
+}
+
+static const struct {
+    float least;
+    double width, location, tolerance;
+} hubers[] = {{0, 1e6, 21.2, 1e-6}, /* the mean */
+              {0, 1e-3, 2, 2e-3},   /* the median */
+              /* scores -1, clip(1 - t), clip(2 - t), clip(3 - t), 1 vanish at t = 2 */
+              {0, 1, 2, 1e-9},
+              /* (1.5 + 1 + 2 + 3 - 4 t)/2 + 1 = 0 */
+              {1.5f, 2, 9.5 / 4, 1e-9}};
+
+TEST_ROWS(location_huber_lies_between_median_and_mean, hubers)
+{
+    const float y[] = {hubers[_i].least, 1, 2, 3, 100};
+    ck_assert_double_eq_tol(cr_location_huber(&VALUES(y), hubers[_i].width), hubers[_i].location,
+                            hubers[_i].tolerance);
+}
+
+static const float huge[] = {1e14f, 1e30f, -FLT_MAX};
 
 /* Halvings of the whole range end far from the root. */
-TEST_TIMES(location_huber_is_exact_beside_huge_values, 3)
+TEST_ROWS(location_huber_is_exact_beside_huge_values, huge)
 {
-    const float huge[] = {1e14f, 1e30f, -FLT_MAX};
     float y[101];
     for (int i = 0; i < 101; i++) y[i] = i % 2 ? 0.01f : -0.01f;
     y[100] = huge[_i];
-    const cr_values values = {.y = y, .count = 101, .stride = 1};
-    const double root = 0.02 / 100 * (_i < 2 ? 1 : -1); /* -100 theta / 0.02 + or - 1 = 0 */
-    ck_assert_double_eq_tol(cr_location_huber(&values, 0.02), root, 1e-9);
+    const double root = copysign(0.02 / 100, (double)huge[_i]); /* -100 theta / 0.02 +- 1 = 0 */
+    ck_assert_double_eq_tol(cr_location_huber(&VALUES(y), 0.02), root, 1e-9);
     y[99] = y[100]; /* an even number of values, the middle ones of which are equal */
     const cr_values even = {.y = y, .count = 100, .stride = 1};
     ck_assert_double_lt(fabs(cr_location_huber(&even, 0.02)), 0.01);
@@ -87,15 +172,16 @@ static void sign_of(double t[CR_LOCATION_CHUNK], const void *setting)
     for (int k = 0; k < CR_LOCATION_CHUNK; k++) t[k] = (t[k] > 0) - (t[k] < 0);
 }
 
-TEST(location_root_of_a_flat_stretch_is_its_midpoint)
+static const struct {
+    double lo, hi, root;
+} brackets[] = {{-10, 10, 2.5}, {2, 3, 2.5}, {5, 6, 5}, {-2, -1, -1}}; /* the second is flat */
+
+TEST_ROWS(location_root_of_a_flat_stretch_is_its_midpoint, brackets)
 {
     const float y[] = {0, 1, 4, 9};
-    const cr_values values = {.y = y, .count = 4, .stride = 1};
-    ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, -10, 10), 2.5, 1e-9);
-    /* a flat bracket */
-    ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, 2, 3), 2.5, 1e-9);
-    ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, 5, 6), 5);
-    ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, -2, -1), -1);
+    ck_assert_double_eq_tol(
+        cr_location_root(&VALUES(y), sign_of, NULL, brackets[_i].lo, brackets[_i].hi),
+        brackets[_i].root, 1e-9);
 }
 
 /* By how much the sum of scores exceeds what counts as level; below it, negative. */
@@ -135,12 +221,11 @@ TEST_TIMES(location_huber_is_where_bisection_ends, 60)
     else ck_assert_double_ge(found, first); /* the middle of a flat stretch */
 }
 
+/* About the cut of (-pi, pi]: turned by any angle, every location turns with them. */
 TEST_TIMES(locations_move_with_the_circle, 9)
 {
-    /* about the cut of (-pi, pi]: turned by any angle, every location turns with them */
-    const double turn = 0.7 * _i;
+    const double turn = 0.7 * _i, gaps[] = {-0.4, -0.1, 0, 0.2, 0.5};
     float y[5];
-    const double gaps[] = {-0.4, -0.1, 0, 0.2, 0.5};
     for (int i = 0; i < 5; i++) y[i] = (float)remainder(gaps[i] + turn, 2 * PI);
     const cr_values values = {
         .y = y, .count = 5, .stride = 1, .origin = remainder(turn, 2 * PI), .period = 2 * PI};
@@ -161,49 +246,130 @@ static double mean_of_degrees(const float *y, size_t count)
 
 TEST(location_circular_mean_keeps_the_unit_of_the_period)
 {
-    const float degrees[] = {350, 10, 30};
+    const float degrees[] = {350, 10, 30}, opposite[] = {0, NAN, 180};
     ck_assert_double_eq_tol(mean_of_degrees(degrees, 3), 10, 1e-9);
-    const float opposite[] = {0, NAN, 180};
-    ck_assert(fabs(mean_of_degrees(opposite, 2)) < 1e-9);
+    ck_assert_double_lt(fabs(mean_of_degrees(opposite, 2)), 1e-9);
     ck_assert_double_nan(mean_of_degrees(opposite + 1, 1));
 }
 
-TEST(location_of_equal_values_is_their_value)
+/* ======== the pilot */
+static double prediction_of(const float *y, size_t count, size_t step, double tolerance,
+                            double noise_free, double period)
 {
-    const float y[] = {-7.25f, -7.25f, -7.25f, -7.25f};
-    const cr_values values = {.y = y, .count = 4, .stride = 1};
-    ck_assert_double_eq(cr_location_median(&values), -7.25);
-    ck_assert_double_eq(cr_location_mean(&values), -7.25);
-    ck_assert_double_eq(cr_location_huber(&values, 0.1), -7.25);
+    const cr_values pilot = {.y = y, .count = count, .stride = step, .period = period};
+    return cr_pilot_prediction(&pilot, tolerance, 600, noise_free);
 }
 
-TEST(location_order_of_extreme_floats)
+TEST(pilot_samples_are_about_15_per_cent_and_leave_whole_blocks)
 {
-    const float y[] = {FLT_MAX, -FLT_MAX, FLT_TRUE_MIN, -FLT_TRUE_MIN, 0};
-    const cr_values values = {.y = y, .count = 5, .stride = 1};
-    ck_assert_double_eq(cr_location_order(&values, 0), -(double)FLT_MAX);
-    ck_assert_double_eq(cr_location_order(&values, 1), -(double)FLT_TRUE_MIN);
-    ck_assert_double_eq(cr_location_order(&values, 2), 0);
-    ck_assert_double_eq(cr_location_order(&values, 4), (double)FLT_MAX);
-    ck_assert_double_eq(cr_location_median(&values), 0);
+    for (size_t blocks = 0; blocks <= 128; blocks += 32)
+        for (size_t max_samples = 2; max_samples < 20000; max_samples += 1 + max_samples / 50) {
+            const size_t pilot = cr_pilot_samples(max_samples, blocks);
+            ck_assert_uint_ge(pilot, 1);
+            ck_assert_uint_lt(pilot, max_samples);
+            const double n = (double)max_samples,
+                         gap = fabs((double)pilot - 0.15 * n * n / (n + 20));
+            if (blocks == 0 || max_samples < 4 * blocks) {
+                ck_assert_double_le(gap, 1);
+            } else if (gap > 1 || (max_samples - pilot) % blocks == 0) {
+                ck_assert_uint_eq((max_samples - pilot) % blocks, 0);
+                ck_assert_double_le(gap, 0.5 * (double)blocks + 1);
+            } else { /* whole blocks would leave less than half */
+                ck_assert_uint_lt((max_samples - 1) % blocks + 1, pilot / 2);
+            }
+        }
 }
 
-TEST(location_of_nothing_is_nan)
+static const struct {
+    size_t samples, blocks, pilot;
+} few[] = {{0, 64, 0}, {1, 64, 0},    {2, 64, 1},    {3, 0, 1},
+           {4, 1, 1},  {256, 64, 64}, {261, 64, 36}, {10000, 64, 1488}}; /* 36, not 5 */
+
+TEST_ROWS(pilot_samples_of_almost_nothing_leave_a_sample, few)
 {
-    const float y[] = {NAN, INFINITY};
-    const cr_values failed = {.y = y, .count = 2, .stride = 1},
-                    empty = {.y = y, .count = 0, .stride = 1};
-    const cr_values *const cases[] = {&failed, &empty};
-    for (int i = 0; i < 2; i++) {
-        ck_assert_double_nan(cr_location_median(cases[i]));
-        ck_assert_double_nan(cr_location_mean(cases[i]));
-        ck_assert_double_nan(cr_location_huber(cases[i], 1));
-        ck_assert_double_nan(cr_location_order(cases[i], 0));
+    ck_assert_uint_eq(cr_pilot_samples(few[_i].samples, few[_i].blocks), few[_i].pilot);
+    ck_assert_uint_lt(cr_pilot_samples(SIZE_MAX, 64), SIZE_MAX);
+}
+
+/* The root solves the equation that theory 6 writes down. */
+TEST_TIMES(pilot_location_is_the_root_of_the_written_score, 10)
+{
+    const double tolerance = 0.8, h = _i % 2 ? 0.5 : 0.25;
+    float y[31];
+    simulate_source source;
+    simulate_seed(&source, (uint64_t)_i);
+    for (int i = 0; i < 31; i++)
+        y[i] = (float)(0.3 + exp(0.5 * simulate_normal(&source)) * (i % 3 - 1));
+    cr_values pilot = VALUES(y);
+    pilot.origin = 0.2;
+    const double theta = cr_pilot_location(&pilot, tolerance, h);
+    double sum[3] = {0};
+    for (int side = -1; side <= 1; side++)
+        for (int i = 0; i < 31; i++) {
+            const double t = (double)y[i] - theta - side * 1e-6, a = fabs(t) / tolerance;
+            sum[side + 1] +=
+                copysign(fmax(0, fmin((a - 1 + h) / (2 * h), 1)) + 0.05 * fmin(a, 1), t);
+        }
+    ck_assert(sum[0] > 0 && sum[2] < 0);
+    ck_assert_double_eq_tol(sum[1], 0, 1e-8);
+}
+
+/* With f(z), far from it, without it; that of many samples has a narrower ramp. */
+TEST(pilot_prediction_shrinks_few_samples_to_the_clean_output)
+{
+    float y[90], skewed[90];
+    for (int i = 0; i < 90; i++) y[i] = 1, skewed[i] = i % 9 ? 0 : 3.5f;
+    const cr_values pilot = VALUES(skewed);
+    ck_assert_double_eq_tol(prediction_of(y, 10, 1, 2, 0, 0), 10 / 15.0, 1e-9);
+    ck_assert_double_eq_tol(prediction_of(y, 90, 1, 2, 0, 0), 90 / 95.0, 1e-9);
+    ck_assert_double_eq_tol(prediction_of(y, 10, 1, 2, NAN, 0), 1, 1e-9);
+    ck_assert_double_eq(prediction_of(y, 0, 1, 2, 0.25, 0), 0.25);
+    ck_assert_double_eq(cr_pilot_prediction(&pilot, 2, 1000, NAN),
+                        cr_pilot_location(&pilot, 2, 0.5));
+    ck_assert_double_eq(cr_pilot_prediction(&pilot, 2, 1001, NAN),
+                        cr_pilot_location(&pilot, 2, 0.25));
+}
+
+/* The output without noise is one of a kind that hardly any noisy one is. */
+TEST_TIMES(pilot_prediction_ignores_a_noise_free_output_far_away, 2)
+{
+    const double period = _i ? 12 : 0;
+    float y[60];
+    for (int i = 0; i < 60; i++) y[i] = i % 20 ? 0.01f * (float)(i % 7) : 5;
+    const double prediction = prediction_of(y, 60, 1, 1, 5, period);
+    ck_assert_double_eq_tol(prediction, prediction_of(y, 60, 1, 1, NAN, period), 1e-12);
+    ck_assert_double_lt(fabs(prediction), 1);
+    /* Within two tolerances it counts. */
+    ck_assert_double_gt(prediction_of(y, 10, 1, 4, 5, period), 1.5);
+}
+
+TEST(pilot_prediction_of_angles_works_across_the_cut)
+{
+    for (int turn = -6; turn <= 6; turn++) {
+        const double origin = remainder(0.5 * turn, 2 * PI);
+        float y[40];
+        for (int i = 0; i < 40; i++)
+            y[i] = (float)remainder(origin + 0.1 + 0.01 * (i - 19.5), 2 * PI);
+        const double with = prediction_of(y, 40, 1, 0.3, origin, 2 * PI),
+                     without = prediction_of(y, 40, 1, 0.3, NAN, 2 * PI);
+        ck_assert_double_eq_tol(remainder(with - origin - 0.1 * 40 / 45, 2 * PI), 0, 1e-5);
+        ck_assert_double_eq_tol(remainder(without - origin - 0.1, 2 * PI), 0, 1e-5);
+        ck_assert(fabs(with) <= PI && fabs(without) <= PI);
     }
-    const float one[] = {1};
-    const cr_values single = {.y = one, .count = 1, .stride = 1};
-    ck_assert_double_nan(cr_location_huber(&single, 0));
-    ck_assert_double_nan(cr_location_huber(&single, NAN));
+    const float opposite[] = {(float)-PI / 2, (float)PI / 2}; /* without a mean direction */
+    ck_assert(isfinite(prediction_of(opposite, 2, 1, 0.3, NAN, 2 * PI)));
 }
 
-TEST_MAIN("location")
+TEST(pilot_prediction_skips_failed_outputs)
+{
+    float y[40];
+    for (int i = 0; i < 40; i++) y[i] = i % 2 ? 1 : (i % 4 ? (float)NAN : (float)INFINITY);
+    ck_assert_double_eq_tol(prediction_of(y, 40, 1, 2, 0, 0), 20 / 25.0, 1e-9);
+    /* every other one: all failed */
+    ck_assert_double_eq_tol(prediction_of(y, 20, 2, 2, 0.5, 0), 0.5, 1e-9);
+    ck_assert_double_nan(prediction_of(y, 20, 2, 2, NAN, 0));
+    ck_assert_double_nan(prediction_of(y, 0, 1, 2, NAN, 2 * PI));
+    ck_assert_double_nan(prediction_of(y, 0, 1, 2, INFINITY, 0));
+}
+
+TEST_MAIN("locations, orders and the pilot")

@@ -35,7 +35,7 @@ static const axis_orbit space[] = {
     {{0.5, 0.80901699437494742, 0.30901699437494742}, 3, 4, PROJECTIONS}};
 
 /* The directions of a block of one, two or three outputs, and its cr_direction_net_fraction;
- * tests/unit_direction_net.c proves these numbers by corners of polytopes. */
+ * tests/unit_score.c proves these numbers by corners of polytopes. */
 typedef struct direction_set {
     const axis_orbit *orbits;
     size_t orbit_count, direction_count;

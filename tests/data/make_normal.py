@@ -1,4 +1,4 @@
-"""Known answers for tests/unit_normal.c, by mpmath at 60 digits.
+"""Known answers for tests/unit_binomial.c, by mpmath at 60 digits.
 
 The Makefile runs this.
 Every argument is a double, and every answer is the double nearest to the true value there.
