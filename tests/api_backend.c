@@ -1,158 +1,83 @@
-/* Opening and closing backends, by the public header alone. */
-#include "support/suite.h"
+/* Opening and closing backends, by the public header alone, and the BLAS module of denoisers: it is
+ * found beside the library when a denoiser is made, and only then; one that is missing, damaged or
+ * of another version is a status with a sentence. */
+#include "support/api_kit.h"
+#include "support/emulated_device.h"
 #include <certreg/backend.h>
-#include <check.h>
+#include <certreg/denoiser.h>
+#include <dlfcn.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static certreg_error why;
 
-static void setup(void)
+static void set_up(void)
 {
     memset(&why, 0, sizeof why);
     why.struct_size = sizeof why;
 }
 
-TEST_TIMES(backend_open_cpu_takes_admissible_numbers_of_threads, 6)
-{
-    static const int32_t threads[] = {1, 2, 3, 8, 33, 0}; /* 0: all online processors */
-    certreg_backend *backend = NULL;
-    ck_assert_msg(certreg_backend_open_cpu(threads[_i], &why, &backend) == CERTREG_OK, "%s",
-                  why.text);
-    ck_assert_ptr_nonnull(backend);
-    ck_assert_int_eq(why.status, CERTREG_OK);
-    ck_assert_str_eq(why.text, "");
-    certreg_backend_close(backend);
-}
+/* ======== the CPU */
+static const int32_t admissible[] = {1, 2, 3, 8, 33, 1, 0}; /* 0: all online processors */
 
-TEST(backend_open_cpu_many_times)
+TEST_ROWS(backend_open_cpu_takes_admissible_numbers_of_threads, admissible)
 {
-    certreg_backend *backends[20];
-    for (int i = 0; i < 20; i++)
-        ck_assert_int_eq(certreg_backend_open_cpu(1 + i % 4, NULL, &backends[i]), CERTREG_OK);
-    for (int i = 0; i < 20; i++) certreg_backend_close(backends[(7 * i) % 20]);
-}
-
-TEST(backend_close_accepts_null)
-{
+    certreg_backend *backends[4] = {NULL};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_msg(certreg_backend_open_cpu(admissible[_i], &why, backends + i) == CERTREG_OK,
+                      "%s", why.text);
+        ck_assert_ptr_nonnull(backends[i]);
+        ck_assert_int_eq(why.status, CERTREG_OK);
+        ck_assert_str_eq(why.text, "");
+    }
+    for (int i = 0; i < 4; i++) certreg_backend_close(backends[(3 * i) % 4]);
     certreg_backend_close(NULL);
 }
 
-TEST(backend_open_of_an_absent_module_is_a_status)
+/* What is refused, of the CPU or of a module (threads are its device), and the words that say why.
+ */
+static const struct {
+    const char *module; /* NULL: the CPU */
+    int32_t number;
+    certreg_status status;
+    const char *words;
+} refusals[] = {
+    {NULL, -1, CERTREG_E_INVALID, "threads"},
+    {NULL, INT32_MIN, CERTREG_E_INVALID, "threads"},
+    {NULL, 1025, CERTREG_E_INVALID, "threads"},
+    {NULL, INT32_MAX, CERTREG_E_INVALID, "threads"},
+    {"cuda", -1, CERTREG_E_INVALID, "device is -1"},
+    {"", 0, CERTREG_E_INVALID, "module is empty"},
+    {"/nonexistent/certreg_cuda.so", 0, CERTREG_E_NO_BACKEND, "give one that is there"},
+    /* a name is never a file of the working directory */
+    {"nothing", 0, CERTREG_E_NO_BACKEND, "the module nothing cannot be opened"},
+    {"nothing", 0, CERTREG_E_NO_BACKEND, "/certreg-0/libcertreg_nothing.so"},
+};
+
+static certreg_status open_backend(const char *module, int32_t number, certreg_error *error,
+                                   certreg_backend **out)
 {
-    int somewhere;
-    certreg_backend *backend = (certreg_backend *)&somewhere;
-    const certreg_status status =
-        certreg_backend_open("/nonexistent/certreg_cuda.so", 0, NULL, &why, &backend);
-    ck_assert_int_eq(status, CERTREG_E_NO_BACKEND);
-    ck_assert_int_eq(why.status, status);
-    ck_assert_ptr_null(backend);
-    ck_assert_uint_gt(strlen(why.text), 10);
-    ck_assert_int_eq(certreg_backend_open("/nonexistent/certreg_cuda.so", 0, NULL, NULL, &backend),
-                     CERTREG_E_NO_BACKEND);
+    return module ? certreg_backend_open(module, number, NULL, error, out)
+                  : certreg_backend_open_cpu(number, error, out);
 }
 
-/* The module lies beside the library where nvcc was there to build it. Then it is for the driver
- * to say that there is no device. */
-TEST(backend_open_cuda_without_a_device_is_a_status)
+TEST_ROWS(backend_open_refuses_with_a_reason, refusals)
 {
-    const char *sanitized = getenv("SANITIZED");
-    /* CUDA's libraries stay in the process, and take more room than valgrind and small limits
-     * have */
-    if (sanitized && *sanitized) {
-        puts("api_backend: skipped the CUDA module");
-        return;
-    }
-    char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
-    ck_assert_int_gt((int)length, 0);
-    path[length] = 0;
-    strcpy(strrchr(path, '/'), "/../certreg-0/libcertreg_cuda.so");
-    const int built = access(path, R_OK) == 0, driver = access("/dev/nvidiactl", F_OK) == 0;
-    certreg_backend *backend = NULL;
-    const certreg_status status = certreg_backend_open("cuda", 0, NULL, &why, &backend);
-    if (!built) ck_assert_int_eq(status, CERTREG_E_NO_BACKEND);
-    else if (!driver)
-        ck_assert_msg(status == CERTREG_E_NO_DEVICE && why.code > 0, "%d: %s", (int)status,
-                      why.text);
-    else ck_assert_msg(status == CERTREG_OK, "%s", why.text);
-    ck_assert_int_eq(status == CERTREG_OK, backend != NULL);
-    if (built && !driver)
-        ck_assert_int_eq(certreg_backend_open(path, 3, NULL, &why, &backend), CERTREG_E_NO_DEVICE);
-    certreg_backend_close(backend);
-}
-
-TEST_TIMES(backend_open_cpu_refuses_impossible_numbers_of_threads, 4)
-{
-    static const int32_t threads[] = {-1, INT32_MIN, 1025, INT32_MAX};
-    int somewhere;
-    certreg_backend *backend = (certreg_backend *)&somewhere;
-    ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], &why, &backend), CERTREG_E_INVALID);
+    certreg_backend *backend = (certreg_backend *)&why, *other = backend;
+    const certreg_status wanted = refusals[_i].status;
+    ck_assert_int_eq(open_backend(refusals[_i].module, refusals[_i].number, &why, &backend),
+                     wanted);
     ck_assert_ptr_null(backend);
-    ck_assert_int_eq(why.status, CERTREG_E_INVALID);
-    ck_assert_ptr_nonnull(strstr(why.text, "threads"));
+    ck_assert_int_eq(why.status, wanted);
     ck_assert_int_eq(why.sample, -1);
-    ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], NULL, &backend), CERTREG_E_INVALID);
-}
-
-TEST(backend_open_refuses_a_null_out)
-{
-    ck_assert_int_eq(certreg_backend_open_cpu(1, &why, NULL), CERTREG_E_INVALID);
-    ck_assert_ptr_nonnull(strstr(why.text, "out"));
-    ck_assert_int_eq(certreg_backend_open("cuda", 0, NULL, &why, NULL), CERTREG_E_INVALID);
-    ck_assert_ptr_nonnull(strstr(why.text, "out"));
-    ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, NULL), CERTREG_E_INVALID);
-}
-
-TEST(backend_open_refuses_bad_modules_and_devices)
-{
-    certreg_backend *backend = NULL;
-    ck_assert_int_eq(certreg_backend_open("cuda", -1, NULL, &why, &backend), CERTREG_E_INVALID);
-    ck_assert_ptr_nonnull(strstr(why.text, "device"));
-    ck_assert_int_eq(certreg_backend_open("", 0, NULL, &why, &backend), CERTREG_E_INVALID);
-    ck_assert_ptr_nonnull(strstr(why.text, "module"));
-    ck_assert_int_eq(certreg_backend_open(NULL, 0, NULL, &why, &backend), CERTREG_E_INVALID);
-    ck_assert_ptr_nonnull(strstr(why.text, "module"));
-}
-
-TEST(backend_open_gives_a_reason_for_paths_of_any_length)
-{
-    static const struct {
-        size_t letters;
-        const char *reason;
-    } paths[] = {{20, "No such file"},
-                 {3000, "oo long"}, /* one name of so many letters */
-                 {4096, "more than 4095 letters"},
-                 {9000, "more than 4095 letters"}};
-    static char path[9001];
-    for (size_t slash = 0; slash < 2; slash++)
-        for (int i = 0; i < KIT_ROWS(paths); i++) {
-            certreg_backend *backend = NULL;
-            memset(path, 'm', paths[i].letters);
-            path[paths[i].letters] = 0;
-            if (slash) path[0] = '/';
-            ck_assert_int_eq(certreg_backend_open(path, 0, NULL, &why, &backend),
-                             CERTREG_E_NO_BACKEND);
-            ck_assert_msg(strstr(why.text, paths[i].reason) != NULL, "%s", why.text);
-            ck_assert_msg(
-                strstr(why.text, slash ? "give one that is there" : "give \"cuda\", or") != NULL,
-                "%s", why.text);
-        }
-}
-
-/* A name is never a file of the working directory. */
-TEST(backend_open_looks_for_names_beside_the_library_alone)
-{
-    certreg_backend *backend = NULL;
-    ck_assert_int_eq(certreg_backend_open("nothing", 0, NULL, &why, &backend),
-                     CERTREG_E_NO_BACKEND);
-    ck_assert_ptr_nonnull(strstr(why.text, "the module nothing cannot be opened"));
-    ck_assert_ptr_nonnull(strstr(why.text, "/certreg-0/libcertreg_nothing.so"));
+    KIT_SAYS(&why, refusals[_i].words);
+    ck_assert_int_eq(open_backend(refusals[_i].module, refusals[_i].number, NULL, &other), wanted);
+    ck_assert_ptr_null(other);
+    ck_assert_int_eq(open_backend(refusals[_i].module, 1, &why, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "out");
 }
 
 TEST(backend_open_never_writes_beyond_the_error_struct)
@@ -198,5 +123,211 @@ TEST(backend_open_cpu_without_room_for_threads_is_a_status)
 }
 #endif
 
-FIXTURE(setup, NULL)
-KIT_MAIN("backend, public")
+/* ======== modules of devices */
+TEST(backend_open_refuses_no_module)
+{
+    certreg_backend *backend = NULL;
+    ck_assert_int_eq(certreg_backend_open(NULL, 0, NULL, &why, &backend), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "module is NULL");
+}
+
+/* The module lies beside the library where nvcc was there to build it. Then it is for the driver
+ * to say that there is no device. */
+TEST(backend_open_cuda_without_a_device_is_a_status)
+{
+    const char *sanitized = getenv("SANITIZED");
+    /* CUDA's libraries stay in the process, and take more room than valgrind and small limits
+     * have */
+    if (sanitized && *sanitized) {
+        puts("api_backend: skipped the CUDA module");
+        return;
+    }
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+    ck_assert_int_gt((int)length, 0);
+    path[length] = 0;
+    strcpy(strrchr(path, '/'), "/../certreg-0/libcertreg_cuda.so");
+    const int built = access(path, R_OK) == 0, driver = access("/dev/nvidiactl", F_OK) == 0;
+    certreg_backend *backend = NULL;
+    const certreg_status status = certreg_backend_open("cuda", 0, NULL, &why, &backend);
+    if (!built) ck_assert_int_eq(status, CERTREG_E_NO_BACKEND);
+    else if (!driver)
+        ck_assert_msg(status == CERTREG_E_NO_DEVICE && why.code > 0, "%d: %s", (int)status,
+                      why.text);
+    else ck_assert_msg(status == CERTREG_OK, "%s", why.text);
+    ck_assert_int_eq(status == CERTREG_OK, backend != NULL);
+    if (built && !driver)
+        ck_assert_int_eq(certreg_backend_open(path, 3, NULL, &why, &backend), CERTREG_E_NO_DEVICE);
+    certreg_backend_close(backend);
+}
+
+TEST(backend_open_gives_a_reason_for_paths_of_any_length)
+{
+    static const struct {
+        size_t letters;
+        const char *reason;
+    } paths[] = {{20, "No such file"},
+                 {3000, "oo long"}, /* one name of so many letters */
+                 {4096, "more than 4095 letters"},
+                 {9000, "more than 4095 letters"}};
+    static char path[9001];
+    for (size_t slash = 0; slash < 2; slash++)
+        for (int i = 0; i < KIT_ROWS(paths); i++) {
+            certreg_backend *backend = NULL;
+            memset(path, 'm', paths[i].letters);
+            path[paths[i].letters] = 0;
+            if (slash) path[0] = '/';
+            ck_assert_int_eq(certreg_backend_open(path, 0, NULL, &why, &backend),
+                             CERTREG_E_NO_BACKEND);
+            KIT_SAYS(&why, paths[i].reason);
+            KIT_SAYS(&why, slash ? "give one that is there" : "give \"cuda\", or");
+        }
+}
+
+/* ======== the BLAS module: the library is copied to a folder of its own, so that each test says what
+ * lies beside it */
+static char folder[64], module[128];
+
+static void copy(const char *from, const char *to)
+{
+    char bytes[65536];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    ck_assert_msg(in && out, "%s to %s", from, to);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        ck_assert_uint_eq(fwrite(bytes, 1, n, out), n);
+    fclose(in);
+    ck_assert_int_eq(fclose(out), 0);
+}
+
+static void put_module(const char *name)
+{
+    char path[4096];
+    copy(path_beside(name, path), module);
+}
+
+static void make_folder(void)
+{
+    char path[4096], library[128];
+    strcpy(folder, "/tmp/certreg_blas_XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(module, sizeof module, "%s/certreg-0", folder);
+    ck_assert_int_eq(mkdir(module, 0700), 0);
+    snprintf(module, sizeof module, "%s/certreg-0/libcertreg_blas.so", folder);
+    snprintf(library, sizeof library, "%s/libcertreg.so", folder);
+    copy(path_beside("../libcertreg.so", path), library);
+}
+
+static void remove_folder(void)
+{
+    char path[128];
+    remove(module);
+    snprintf(path, sizeof path, "%s/libcertreg.so", folder), remove(path);
+    snprintf(path, sizeof path, "%s/certreg-0", folder), remove(path);
+    remove(folder);
+}
+
+static int read_examples(void *user, uint64_t first, size_t count, float *x)
+{
+    (void)user;
+    for (size_t i = 0; i < 2 * count; i++) x[i] = (float)((2 * first + i) % 7);
+    return 0;
+}
+
+/* A function of the copy of the library, which stays in this process: each test has one of its own.
+ */
+static void find(const char *name, void *to)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/libcertreg.so", folder);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(library != NULL, "%s", dlerror());
+    void *symbol = dlsym(library, name);
+    memcpy(to, &symbol, sizeof symbol);
+}
+
+static certreg_status make_denoiser(void)
+{
+    const certreg_denoiser_plan plan = {
+        .struct_size = sizeof plan, .inputs = 2, .rows = 20, .read = read_examples, .sigma = 1};
+    certreg_denoiser *d = NULL;
+    certreg_status (*create)(const certreg_denoiser_plan *, certreg_error *, certreg_denoiser **);
+    void (*destroy)(certreg_denoiser *);
+    find("certreg_denoiser_create", &create), find("certreg_denoiser_destroy", &destroy);
+    set_up();
+    const certreg_status status = create(&plan, &why, &d);
+    ck_assert_int_eq(status == CERTREG_OK, d != NULL);
+    destroy(d);
+    return status;
+}
+
+static certreg_status make_estimator(void)
+{
+    const certreg_model model = {.struct_size = sizeof model, .inputs = 5, .outputs = 1};
+    const certreg_plan plan = {
+        .struct_size = sizeof plan, .max_samples = 100, .constraints = CERTREG_CONSTRAINTS_ECGM};
+    certreg_estimator *e = NULL;
+    certreg_status (*create)(certreg_backend *, const certreg_model *, const certreg_plan *,
+                             certreg_error *, certreg_estimator **);
+    void (*destroy)(certreg_estimator *);
+    find("certreg_estimator_create", &create), find("certreg_estimator_destroy", &destroy);
+    const certreg_status status = create(NULL, &model, &plan, NULL, &e);
+    destroy(e);
+    return status;
+}
+
+static int has_opened(const char *name)
+{
+    char line[4096];
+    int found = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && !found && fgets(line, sizeof line, maps)) found = strstr(line, name) != NULL;
+    if (maps) fclose(maps);
+    return found;
+}
+
+TEST(blas_module_is_opened_for_denoisers_only)
+{
+    put_module("../certreg-0/libcertreg_blas.so");
+    ck_assert_int_eq(make_estimator(), CERTREG_OK);
+    ck_assert(!has_opened("libcertreg_blas") && !has_opened("openblas"));
+    ck_assert_msg(make_denoiser() == CERTREG_OK, "%s", why.text);
+    ck_assert(has_opened("libcertreg_blas"));
+    ck_assert_msg(make_denoiser() == CERTREG_OK, "%s", why.text);
+}
+
+TEST(blas_module_that_is_missing_is_named_with_the_remedy)
+{
+    ck_assert_int_eq(make_denoiser(), CERTREG_E_NO_BACKEND);
+    ck_assert_int_eq(why.status, CERTREG_E_NO_BACKEND);
+    KIT_SAYS(&why, "certreg-0/libcertreg_blas.so");
+    KIT_SAYS(&why, "install them");
+    ck_assert_int_eq(make_estimator(), CERTREG_OK);
+    put_module("../certreg-0/libcertreg_blas.so"); /* the remedy helps at once */
+    ck_assert_int_eq(make_denoiser(), CERTREG_OK);
+}
+
+static const struct {
+    const char *file; /* NULL: no shared object */
+    certreg_status status;
+    const char *words;
+} modules[] = {{NULL, CERTREG_E_NO_BACKEND, "install them"},
+               {"old_module.so", CERTREG_E_NO_BACKEND, "certreg_module_blas"},
+               {"old_blas.so", CERTREG_E_VERSION, "another version"}};
+
+TEST_ROWS(blas_module_that_is_damaged_or_of_another_version, modules)
+{
+    FILE *out = fopen(module, "wb");
+    fputs("this is no shared object", out);
+    fclose(out);
+    if (modules[_i].file) put_module(modules[_i].file);
+    ck_assert_int_eq(make_denoiser(), modules[_i].status);
+    KIT_SAYS(&why, modules[_i].words);
+}
+
+static void set_up_all(void)
+{
+    set_up(), make_folder();
+}
+
+FIXTURE(set_up_all, remove_folder)
+KIT_MAIN("opening backends and modules")

@@ -1,6 +1,7 @@
-/* Denoisers through the public interface: what they make of inputs whose law is known, and their
- * bytes. What is refused: api_errors_denoiser.c; bits of apply: unit_denoiser.c. */
-#include "support/api_kit.h"
+/* Denoisers through the public interface: what they make of inputs whose law is known, their bytes,
+ * and what is refused, by the name of the field, the example or the argument. Bits of apply:
+ * unit_denoiser.c. */
+#include "support/bad_field.h"
 #include <certreg/denoiser.h>
 #include <fenv.h>
 #include <pthread.h>
@@ -39,6 +40,7 @@ typedef struct source {
     size_t inputs;
     uint64_t count, next; /* the example that has to come next */
     int passes, rounding; /* of its caller; 0 is FE_TONEAREST */
+    int fail_at;          /* a pass, from 1 on */
 } source;
 
 static int read_rows(void *user, uint64_t first, size_t count, float *x)
@@ -50,7 +52,7 @@ static int read_rows(void *user, uint64_t first, size_t count, float *x)
     ck_assert_uint_eq(first, s->next);
     s->next = first + count;
     memcpy(x, s->rows + first * s->inputs, count * s->inputs * sizeof *x);
-    return 0;
+    return s->passes + 1 == s->fail_at ? 7 : 0;
 }
 
 static void destroy(void *d)
@@ -92,7 +94,9 @@ static double error_on_others(const certreg_denoiser *denoiser, double sigma, co
     for (size_t i = ROWS; i < ROWS + SPARE_ROWS; i++) {
         float x[D], y[D];
         for (size_t j = 0; j < D; j++)
-            x[j] = (float)((double)examples[i * D + j] + sigma * (double)scale[j] * normal(&seed));
+            x[j] = scale[j] > 0 ? (float)((double)examples[i * D + j] +
+                                          sigma * (double)scale[j] * normal(&seed))
+                                : 1e38f; /* which no other output depends on */
         ck_assert_int_eq(certreg_denoiser_apply(denoiser, x, 1, y), CERTREG_OK);
         for (size_t j = 0; j < D; j++) {
             const double unit = sigma * (double)scale[j],
@@ -179,35 +183,20 @@ TEST_ROWS(denoiser_of_large_variances_keeps_small_ones, factors)
     check_error_of_wide_rows(1500, factors[_i], 0.6, 1.05);
 }
 
-TEST(denoiser_leaves_features_without_noise_out)
-{
-    source s = {.rows = examples, .inputs = D, .count = 100};
-    const certreg_denoiser *d = made(&s, 0.75, scales[2]);
-    float x[2 * D], y[2 * D];
-    memcpy(x, examples, D * sizeof *x), memcpy(x + D, examples, D * sizeof *x);
-    x[D + 1] = 1e38f;
-    ck_assert_int_eq(certreg_denoiser_apply(d, x, 2, y), CERTREG_OK);
-    ck_assert(y[1] == x[1] && y[D + 1] == x[D + 1] && y[2] == y[D + 2]);
-    ck_assert(y[0] == y[D] && y[3] == y[D + 3]);
-}
-
 TEST(denoiser_info_is_that_of_the_plan)
 {
     source s = {.rows = examples, .inputs = D, .count = 100};
     const certreg_denoiser_facts f = facts_of(made(&s, 0.75, scales[1]));
-    ck_assert_uint_eq(f.inputs, D);
-    ck_assert_uint_eq(f.rows, 100);
-    ck_assert_double_eq(f.sigma, 0.75);
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_denoiser_plan p = plan_of(&s, 0.01, NULL); /* at which all are worth it */
+    ck_assert(f.inputs == D && f.rows == 100 && f.sigma == 0.75);
+    ck_assert_uint_ne(f.digest, facts_of(made(&s, 0.5, scales[1])).digest);
+    ck_assert_uint_eq(f.digest, facts_of(made(&s, 0.75, scales[1])).digest);
+    certreg_denoiser_plan p = plan_of(&s, 0.01, NULL); /* at which all components are worth it */
     certreg_denoiser *fewer;
     ck_assert_uint_gt(facts_of(made(&s, 0.01, NULL)).components, 2);
     p.components = 2;
-    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &fewer), CERTREG_OK);
+    ck_assert_int_eq(certreg_denoiser_create(&p, NULL, &fewer), CERTREG_OK);
     kit_close_later(destroy, fewer);
     ck_assert_uint_le(facts_of(fewer).components, 2);
-    ck_assert_uint_ne(f.digest, facts_of(made(&s, 0.5, scales[1])).digest);
-    ck_assert_uint_eq(f.digest, facts_of(made(&s, 0.75, scales[1])).digest);
 }
 
 /* Two examples; equal ones; fewer than features, more than a chunk of them. */
@@ -244,6 +233,13 @@ static size_t exported(const certreg_denoiser *d, unsigned char *to)
     return bytes;
 }
 
+/* The bytes of a denoiser of three features, and how many they are. */
+static size_t small_bytes(unsigned char *to)
+{
+    source s = {.rows = examples, .inputs = 3, .count = 50};
+    return exported(made(&s, 0.5, NULL), to);
+}
+
 static certreg_status import(const unsigned char *from, size_t bytes, certreg_denoiser **d)
 {
     certreg_error why = {.struct_size = sizeof why};
@@ -274,9 +270,8 @@ TEST_ROWS(denoiser_import_gives_the_same_denoiser, odd_inputs)
 TEST(denoiser_import_refuses_damaged_bytes)
 {
     static unsigned char a[ROOM];
-    source s = {.rows = examples, .inputs = 3, .count = 50};
     certreg_denoiser *d;
-    const size_t bytes = exported(made(&s, 0.5, NULL), a);
+    const size_t bytes = small_bytes(a);
     for (size_t i = 0; i < bytes; i++) {
         a[i] ^= (unsigned char)(1u << i % 8);
         ck_assert_int_eq(import(a, bytes, &d), CERTREG_E_CORRUPT);
@@ -316,9 +311,8 @@ static const struct lie {
 TEST_ROWS(denoiser_import_refuses_false_words_under_a_right_hash, lies)
 {
     static unsigned char a[ROOM];
-    source s = {.rows = examples, .inputs = 3, .count = 50};
     certreg_denoiser *d;
-    const size_t bytes = exported(made(&s, 0.5, NULL), a);
+    const size_t bytes = small_bytes(a);
     for (int i = 0; i < 8; i++)
         a[lies[_i].at + (size_t)i] = (unsigned char)(lies[_i].value >> (8 * i));
     put_hash(a, bytes);
@@ -381,5 +375,89 @@ TEST(denoiser_shared_by_threads)
     }
 }
 
+/* ---- what is refused */
+enum { FEW = 50 };
+
+static const float negative[D] = {1, -1, 1, 1}, none[D], endless[D] = {1, 1, INFINITY, 1};
+static const float tiny[D] = {1e-38f, 1, 1, 1}, small[D] = {1e-10f, 1, 1, 1};
+
+#define FIELD(name) CERTREG_E_INVALID, offsetof(certreg_denoiser_plan, name)
+static const spoil bad_plans[] = {
+    {"plan.inputs is 0", FIELD(inputs), 'z', .size = 0},
+    {"plan.inputs", FIELD(inputs), 'z', .size = SIZE_MAX},
+    {"at least 2 examples", FIELD(rows), 'z', .size = 0},
+    {"plan.rows is 1", FIELD(rows), 'z', .size = 1},
+    {"plan.read is NULL", FIELD(read), 'p', .pointer = NULL},
+    {"plan.sigma is 0", FIELD(sigma), 'd', .number = 0},
+    {"plan.sigma is -1", FIELD(sigma), 'd', .number = -1},
+    {"plan.sigma is nan", FIELD(sigma), 'd', .number = NAN},
+    {"plan.sigma is inf", FIELD(sigma), 'd', .number = INFINITY},
+    {"plan.sigma*scale[0] is 1e-200", FIELD(sigma), 'd', .number = 1e-200},
+    {"plan.sigma*scale[0] is 1e+34", FIELD(sigma), 'd', .number = 1e34},
+    {"plan.components is 4097", FIELD(components), 'z', .size = 4097},
+    {"plan.scale[1] is -1", FIELD(scale), 'p', .pointer = negative},
+    {"plan.scale[2] is inf", FIELD(scale), 'p', .pointer = endless},
+    {"nothing gets noise", FIELD(scale), 'p', .pointer = none},
+    {"plan.sigma*scale[0] is 1e-38", FIELD(scale), 'p', .pointer = tiny},
+    {"feature 0 of the examples deviates", FIELD(scale), 'p', .pointer = small},
+    {"plan.reserved", FIELD(reserved), 'i', .number = 1},
+    {"plan.struct_size is 8", FIELD(struct_size), 'i', .number = 8},
+};
+
+TEST_ROWS(denoiser_create_names_the_wrong_field_of_the_plan, bad_plans)
+{
+    source s = {.rows = examples, .inputs = D, .count = FEW};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d = (certreg_denoiser *)&s;
+    certreg_denoiser_plan p = plan_of(&s, 1, NULL);
+    apply(&p, bad_plans + _i);
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), CERTREG_E_INVALID);
+    check_sentence(&why, bad_plans + _i);
+    ck_assert_ptr_null(d);
+}
+
+/* Its source fails in a pass, or the last number of its last example is not finite. */
+TEST_TIMES(denoiser_create_ends_if_its_source_fails, CERTREG_DENOISER_PASSES + 1)
+{
+    static float x[FEW * D];
+    memcpy(x, examples, sizeof x);
+    source s = {.rows = x, .inputs = D, .count = FEW, .fail_at = _i};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d;
+    const certreg_denoiser_plan p = plan_of(&s, 1, NULL);
+    if (_i == 0) x[FEW * D - 1] = NAN;
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d),
+                     _i ? CERTREG_E_MODEL_FAILED : CERTREG_E_INVALID);
+    KIT_SAYS(&why, _i ? "plan.read returned 7" : "feature 3 of example 49 is nan");
+    ck_assert_int_eq(why.code, _i ? 7 : 0);
+    ck_assert_ptr_null(d);
+}
+
+TEST(denoiser_functions_refuse_null_and_overlapping_arguments)
+{
+    source s = {.rows = examples, .inputs = D, .count = FEW};
+    const certreg_denoiser_plan p = plan_of(&s, 1, NULL);
+    const certreg_denoiser *d = made(&s, 1, NULL);
+    certreg_denoiser_facts f = {.struct_size = sizeof f, .inputs = 7};
+    size_t bytes = 0;
+    float both[3 * D] = {0}, y[D];
+    ck_assert_int_eq(certreg_denoiser_create(&p, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_import(&s, sizeof s, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(NULL, examples, 1, y), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, NULL, 1, y), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, examples, 1, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, NULL, 0, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_denoiser_apply(d, both, 2, both), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, both, 2, both + D), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, both + D, 2, both), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, both + D, 1, both), CERTREG_OK);
+    ck_assert_int_eq(certreg_denoiser_export(NULL, NULL, &bytes), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_export(d, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_info(NULL, &f), CERTREG_E_INVALID);
+    ck_assert_uint_eq(f.inputs, 0);
+    ck_assert_int_eq(certreg_denoiser_info(d, NULL), CERTREG_E_INVALID);
+    certreg_denoiser_destroy(NULL);
+}
+
 FIXTURE(roll_examples, NULL)
-KIT_MAIN("api_denoiser")
+KIT_MAIN("denoisers")

@@ -182,7 +182,7 @@ elif [ "$MODE" = paths ]; then
     start platform bash tests/platforms/check.sh here "$OBJ/tests/platforms/platform"
 elif [ "$MODE" = heavy ]; then
     start proof "$OBJ/tests/proof/normals" tests/proof/normals.txt
-    start "law of the noise" env NOISE_DRAWS=1000 "$OBJ/tests/unit_grid_rounding_law"
+    start "law of the noise" env NOISE_DRAWS=1000 "$OBJ/tests/unit_grid_rounding"
     start wheel bash tests/wheel.sh
     start dist env DIRTY=1 bash tests/consumers/dist.sh
     start debian env DIRTY=1 bash tests/debian.sh

@@ -123,7 +123,7 @@ in_folder     = -Wl,--enable-new-dtags,-rpath,'$$ORIGIN$(1)'
 with_shared   = -L$(OBJ) -lcertreg $(emulated_link) $(call in_folder,/..:$$ORIGIN)
 test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
 # A program without libcertreg_blas.a.
-without_blas := $(OBJ)/tests/unit_blas
+without_blas := $(OBJ)/tests/unit_denoiser
 $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -I$(O)/.obj $(check_cflags)
 # Known answers that take seconds to make, for every configuration.
 known := $(O)/.obj/data
@@ -143,7 +143,7 @@ $(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%
     $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
 	    $(in_folder) $(check_libs) $(static_libs)
-$(without_blas): %: %.o $(OBJ)/libcertreg.a
+$(without_blas): %: %.o $(OBJ)/tests/support.a $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
 # The engines of the examples, as many as could be built.
 $(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built | $(OBJ)/libcertreg.so

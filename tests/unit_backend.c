@@ -1,21 +1,48 @@
-/* What is not in the contract of all backends (unit_cpu.c): shared backends, forks, refusals,
- * what a backend may lack, and points on the grid. */
+/* Backends beyond the contract of all of them (gpu/contract.h; of the CPU's paths: unit_cpu.c):
+ * shared backends, forks, refusals, what a backend may lack, and points on the grid. The CUDA
+ * module's kernels and copies keep the contract on a device that is emulated on the host
+ * (emulated/emulated.h); its error numbers become statuses. */
+#include "backend/cuda/error_codes.h"
+#include "emulated.h"
+#include "gpu/contract.h"
 #include "support/api_kit.h"
 #include "support/cpu_setups.h"
+#include "support/emulated_device.h"
 #include "support/test_numbers.h"
-#include <certreg/backend.h>
-#include <certreg/certreg.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-TEST(backend_default_is_host_memory_of_this_version)
+static const float ones[3] = {1, 1, 1};
+
+/* Each op once, from sample 0 on, of one feature or none; what they write is x[0 .. 2]. */
+enum { OPS = 4 };
+
+static certreg_status status_of(certreg_backend *b, int op, size_t inputs, size_t count,
+                                size_t functions, double x[3])
 {
-    ck_assert_ptr_nonnull(cr_backend_default());
-    ck_assert_uint_eq(cr_backend_default()->ops->api_version, CR_BACKEND_API);
-    ck_assert_int_eq(cr_backend_default()->ops->device, -1);
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = inputs, .clean_first = 1};
+    const cr_weighted_blocks w = {
+        .block_samples = count, .blocks = 1, .functions = functions, .weights = ones};
+    const cr_sweep sweep = {.count = 0};
+    float y = (float)x[0];
+    certreg_status status = CERTREG_OK;
+    switch (op) {
+    case 0:
+        status = b->ops->draw(b, &noise, &(cr_draw){ones, ones, 0, count, &y});
+        x[0] = (double)y;
+        break;
+    case 1: status = b->ops->replay(b, &noise, &w, NULL, x, NULL); break;
+    case 2:
+        status = b->ops->project(b, &noise, &(cr_projection){0, count, ones, ones, x + 1, x + 2, 0},
+                                 NULL);
+        break;
+    default: status = b->ops->sweep(b, &noise, &sweep, NULL);
+    }
+    return status;
 }
 
+/* ======== sharing */
 /* Draws and replays the same again and again. */
 static void *run_many(void *of)
 {
@@ -48,75 +75,73 @@ static void *run_many(void *of)
 
 START_TEST(backend_shared_by_threads_gives_the_same_bits)
 {
-    certreg_backend *backend = NULL;
+    certreg_backend *backend = kit_backend(3);
     pthread_t other;
-    ck_assert_int_eq(certreg_backend_open_cpu(3, NULL, &backend), CERTREG_OK);
     ck_assert_int_eq(pthread_create(&other, NULL, run_many, backend), 0);
     run_many(backend);
     ck_assert_int_eq(pthread_join(other, NULL), 0);
-    certreg_backend_close(backend);
 }
 END_TEST
 
 TEST_TIMES(backend_is_refused_in_a_forked_child_which_can_close_it, 2)
 {
     certreg_backend *backend = NULL;
+    double x[3] = {0};
     ck_assert_int_eq(certreg_backend_open_cpu(1 + _i, NULL, &backend), CERTREG_OK);
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 1};
-    const float one = 1;
-    const cr_weighted_blocks w = {.block_samples = 1, .blocks = 1, .functions = 1, .weights = &one};
-    float x;
-    double sum = 0, norm = 0;
     const pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         alarm(600); /* if it hangs */
-        int good = backend->ops->draw(backend, &noise, &(cr_draw){&one, &one, 0, 1, &x}) ==
-                   CERTREG_E_WRONG_STATE;
-        good = good &&
-               backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL) == CERTREG_E_WRONG_STATE;
-        good = good && backend->ops->project(backend, &noise,
-                                             &(cr_projection){0, 1, &one, &one, &sum, &norm, 0},
-                                             NULL) == CERTREG_E_WRONG_STATE;
+        int good = 1;
+        for (int op = 0; op < OPS - 1; op++)
+            good = good && status_of(backend, op, 1, 1, 1, x) == CERTREG_E_WRONG_STATE;
         certreg_backend_close(backend);
-        backend = cr_backend_default();
-        good = good &&
-               backend->ops->draw(backend, &noise, &(cr_draw){&one, &one, 0, 1, &x}) == CERTREG_OK;
+        good = good && status_of(cr_backend_default(), 0, 1, 1, 1, x) == CERTREG_OK;
         _exit(good ? 0 : 1);
     }
     int status = 0;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){&one, &one, 0, 1, &x}),
-                     CERTREG_OK);
+    ck_assert_int_eq(status_of(backend, 0, 1, 1, 1, x), CERTREG_OK);
     certreg_backend_close(backend);
 }
 
-TEST(replay_and_draw_refuse_no_inputs_and_too_many_functions)
+/* ======== refusals */
+TEST_TIMES(replay_draw_and_project_of_no_inputs_or_samples, OPS)
 {
     certreg_backend *backend = cr_backend_default();
-    const cr_noise noise = {.inputs = 1}, none = {.inputs = 0};
-    const float one = 1;
-    float x = 3;
-    double sum = 4, norm = 5;
-    cr_weighted_blocks w = {.block_samples = 1, .blocks = 1, .functions = 0, .weights = &one};
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL),
-                     CERTREG_E_INVALID);
-    w.functions = 3;
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL),
-                     CERTREG_E_INVALID);
-    w.functions = 1;
-    ck_assert_int_eq(backend->ops->replay(backend, &none, &w, NULL, &sum, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(backend->ops->draw(backend, &none, &(cr_draw){&one, &one, 0, 1, &x}),
-                     CERTREG_E_INVALID);
-    ck_assert_int_eq(backend->ops->project(
-                         backend, &none, &(cr_projection){0, 1, &one, &one, &sum, &norm, 0}, NULL),
-                     CERTREG_E_INVALID);
-    const cr_sweep sweep = {.count = 0};
-    ck_assert_int_eq(backend->ops->sweep(backend, &none, &sweep, NULL), CERTREG_E_INVALID);
-    ck_assert(x == 3 && sum == 4 && norm == 5);
+    double x[3] = {3, 4, 5};
+    ck_assert_int_eq(status_of(backend, _i, 0, 1, 1, x), CERTREG_E_INVALID);
+    if (_i == 1) { /* too few and too many functions */
+        ck_assert_int_eq(status_of(backend, _i, 1, 1, 0, x), CERTREG_E_INVALID);
+        ck_assert_int_eq(status_of(backend, _i, 1, 1, 3, x), CERTREG_E_INVALID);
+    }
+    for (int setup = 0; _i < OPS - 1 && setup < SETUPS; setup++) {
+        certreg_backend *b = backend_of(setup);
+        if (!b) continue;
+        ck_assert_int_eq(status_of(b, _i, 3, 0, 1, x), CERTREG_OK);
+        certreg_backend_close(b);
+    }
+    ck_assert(x[0] == 3 && x[1] == 4 && x[2] == 5);
 }
 
+TEST(cpu_path_that_is_unknown_is_refused)
+{
+    ck_assert_ptr_null(cr_cpu_path(-1));
+    ck_assert_ptr_null(cr_cpu_path(CR_CPU_PATHS));
+    certreg_backend *backend = backend_of(0);
+    ck_assert_int_eq(cr_cpu_force(backend, cr_cpu_path(CR_CPU_PATHS)), CERTREG_E_NO_BACKEND);
+    run_many(backend); /* still at work */
+    certreg_backend_close(backend);
+}
+
+TEST(backend_default_is_host_memory_of_this_version)
+{
+    ck_assert_uint_eq(cr_backend_default()->ops->api_version, CR_BACKEND_API);
+    ck_assert_int_eq(cr_backend_default()->ops->device, -1);
+}
+
+/* ======== what a backend may lack */
 static int slope(void *user, const certreg_batch *b)
 {
     (void)user;
@@ -147,17 +172,7 @@ TEST(sweep_fallback_gives_the_same_radius)
     ck_assert_double_eq_tol(radius_with(plain), radius_with(NULL), 1e-12);
 }
 
-TEST(cpu_path_that_is_unknown_is_refused)
-{
-    ck_assert_ptr_null(cr_cpu_path(-1));
-    ck_assert_ptr_null(cr_cpu_path(CR_CPU_PATHS));
-    certreg_backend *backend = backend_of(0);
-    ck_assert_int_eq(cr_cpu_force(backend, cr_cpu_path(CR_CPU_PATHS)), CERTREG_E_NO_BACKEND);
-    run_many(backend); /* still at work */
-    certreg_backend_close(backend);
-}
-
-/* ---- drawing */
+/* ======== drawing */
 /* Within the grid's 2^24 steps at its ends as well, and never -0. */
 TEST_TIMES(draw_gives_whole_steps_of_the_grid, SETUPS)
 {
@@ -219,29 +234,36 @@ TEST_TIMES(draw_with_negative_steps_is_opposite, SETUPS)
     certreg_backend_close(backend);
 }
 
-TEST_TIMES(draw_replay_and_project_of_no_samples_change_nothing, SETUPS)
+/* ======== the CUDA module */
+TEST(cuda_status_of_error_numbers)
 {
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 3, .clean_first = 1};
-    const float one[3] = {1, 1, 1};
-    const cr_weighted_blocks none = {.blocks = 1, .functions = 1, .weights = one};
-    float x = 5;
-    double sums[3] = {1, 2, 3};
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){one, one, 0, 0, &x}),
-                     CERTREG_OK);
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, &none, NULL, sums, NULL), CERTREG_OK);
-    ck_assert_int_eq(backend->ops->project(backend, &noise,
-                                           &(cr_projection){0, 0, one, one, sums, sums, 0}, NULL),
-                     CERTREG_OK);
-    ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
-    certreg_backend_close(backend);
+    ck_assert_int_eq(cr_cuda_status(0), CERTREG_OK);
+    ck_assert_int_eq(cr_cuda_status(2), CERTREG_E_NO_MEMORY);
+    const int absent[] = {3, 34, 35, 36, 46, 98, 100, 101, 200, 209, 221, 222, 223, 802, 803, 804},
+              lost[] = {214, 220, 226, 700, 702, 709, 710, 714,
+                        715, 716, 717, 718, 719, 721, 810, 999};
+    for (int i = 0; i < KIT_ROWS(absent); i++) {
+        ck_assert_int_eq(cr_cuda_status(absent[i]), CERTREG_E_NO_DEVICE);
+        ck_assert(!cr_cuda_is_sticky(absent[i]));
+    }
+    for (int i = 0; i < KIT_ROWS(lost); i++) {
+        ck_assert_int_eq(cr_cuda_status(lost[i]), CERTREG_E_DEVICE_FAILED);
+        ck_assert(cr_cuda_is_sticky(lost[i]));
+    }
+    ck_assert_int_eq(cr_cuda_status(1), CERTREG_E_DEVICE_FAILED);
+    ck_assert(!cr_cuda_is_sticky(1) && !cr_cuda_is_sticky(2) && !cr_cuda_is_sticky(0));
 }
 
 KIT_CLOSES_HANDLES
 int main(void)
 {
     Suite *suite = kit_suite("backend");
+    certreg_error why;
+    certreg_backend *device = NULL;
+    if (try_emulated(0, NULL, &why, &device)) return puts(why.text), 1;
     tcase_add_test(kit_case(suite, "threads"), backend_shared_by_threads_gives_the_same_bits);
-    return kit_run(suite);
+    contract_add_tests(kit_case(suite, "emulated device"), device, cr_backend_default());
+    const int failed = kit_run(suite);
+    certreg_backend_close(device);
+    return failed || emulated()->objects != 0;
 }

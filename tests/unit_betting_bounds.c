@@ -90,19 +90,6 @@ TEST_ROWS(betting_on_equal_values_is_near_the_least_bound, equals)
     ck_assert_double_le(got, least * equals[_i].most);
 }
 
-TEST_TIMES(betting_on_two_values_is_near_the_binomial_bound, 2)
-{
-    for (uint64_t seed = 0; seed < 20; seed++) {
-        fill(values, 850, _i ? rare_coin : coin, seed);
-        uint64_t ones = 0;
-        for (size_t i = 0; i < 850; i++) ones += values[i] > 0;
-        const double mean = (double)ones / 850, exact = cr_binomial_upper(ones, 850, 0.05) - mean;
-        ck_assert_double_lt(upper(values, 850, 0.05, 0) - mean, exact * 1.15);
-        ck_assert_double_lt(mean - lower(values, 850, 0.05, 0),
-                            (mean - 1 + cr_binomial_upper(850 - ones, 850, 0.05)) * 1.25);
-    }
-}
-
 TEST(betting_bounds_are_near_binomial_ones_at_tiny_alpha)
 {
     static const double alphas[] = {1e-6, 1e-20, 1e-100, 1e-300};
@@ -324,21 +311,6 @@ TEST(distribution_bound_is_at_most_the_least_mean)
     }
     ck_assert_int_gt(tried, 2000);
     ck_assert_double_lt(nearest, 1e-4); /* so that a bound that is a little longer fails */
-}
-
-/* Rare low values twice as often as the pilot had them leave most of the radius. */
-TEST_TIMES(distribution_bound_radius_shrinks_little_for_rare_low_values, 2)
-{
-    scores s = {.count = 3, .value = {0, 9, 10}, .share = {0.01, 0.5, 0.49}};
-    const cr_score_histogram cells = cells_of(&s, 0);
-    cr_distribution_bound law = {.max_value = 10, .bounds_change = _i};
-    cr_distribution_bound_fit(&law, &cells, CR_HISTOGRAM_FOLDS, 1);
-    const double threshold = least_mean(&s, 1) - (_i ? least_mean(&s, 0) : 0),
-                 expected = cr_distribution_bound_radius(&law, mean_of(&s, &law), threshold, 4);
-    s.share[0] = 0.02, s.share[1] = 0.49;
-    ck_assert_double_gt(expected, 0.9);
-    ck_assert_double_gt(cr_distribution_bound_radius(&law, mean_of(&s, &law), threshold, 4),
-                        0.6 * expected);
 }
 
 TEST(distribution_bound_range_and_radius_are_those_of_the_law)

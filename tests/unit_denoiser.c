@@ -1,9 +1,12 @@
 /* The filter of denoisers: the same bits on every path and at every place; and how many directions
- * are chosen, against matrices written out. */
+ * are chosen, against matrices written out. In a program without libcertreg_blas.a: there denoisers
+ * from examples are refused with the remedy, and everything else works. */
 #include "base/bytes.h"
 #include "denoiser/denoiser.h"
 #include "support/random_problems.h"
 #include "support/suite.h"
+#include <certreg/denoiser.h>
+#include <certreg/sampling.h>
 
 /* ---- the filter */
 enum { MOST_INPUTS = 1000, MOST_PITCH = 1008, MOST_COMPONENTS = 24, MOST_ROWS = 71 };
@@ -185,4 +188,32 @@ TEST(denoiser_choose_when_all_dimensions_have_directions)
     ck_assert_double_eq_tol(got.error, 0.5, 1e-9); /* (1 - 1/2)^2 + (1/2)^2 */
 }
 
-TEST_MAIN("unit_denoiser")
+/* ---- without BLAS */
+static int read_nothing(void *user, uint64_t first, size_t count, float *rows)
+{
+    (void)user, (void)first, (void)count, (void)rows;
+    return 1;
+}
+
+TEST(blas_that_is_missing_is_named_by_denoiser_create)
+{
+    const certreg_denoiser_plan p = {
+        .struct_size = sizeof p, .inputs = 2, .rows = 9, .read = read_nothing, .sigma = 1};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d = NULL;
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), CERTREG_E_NO_BACKEND);
+    ck_assert_ptr_null(d);
+    ck_assert_ptr_nonnull(strstr(why.text, "denoisers needs certreg-0/libcertreg_blas.so"));
+}
+
+TEST(blas_that_is_missing_does_not_hinder_estimators)
+{
+    const certreg_model model = {.struct_size = sizeof model, .inputs = 5, .outputs = 1};
+    const certreg_plan plan = {
+        .struct_size = sizeof plan, .max_samples = 100, .constraints = CERTREG_CONSTRAINTS_ECGM};
+    certreg_estimator *e = NULL;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    certreg_estimator_destroy(e);
+}
+
+TEST_MAIN("denoiser, and a program without BLAS")

@@ -18,10 +18,10 @@
 /* Normal number j (0 <= j < inputs) of sample i depends only on (seed, stream, inputs, i, j):
  * cuRAND's device generator has the same words at float number j after curand_init(seed,
  * subsequence = stream, offset = i*4*ceil(inputs/4)). cuRAND's host generator in legacy order deals
- * out the first 65536 streams in turns of four words (tests/unit_philox.c). A stream has 2^64
- * blocks of four words. The first 2^62 blocks form 2^20 disjoint levels of 2^42 blocks: level 0 has
- * the sequence above, and the further levels follow it. The blocks after all levels continue the
- * words of the levels' blocks (grid_rounding.h). The caller must stay within a level. */
+ * out the first 65536 streams in turns of four words (tests/unit_grid_rounding.c). A stream has
+ * 2^64 blocks of four words. The first 2^62 blocks form 2^20 disjoint levels of 2^42 blocks: level
+ * 0 has the sequence above, and the further levels follow it. The blocks after all levels continue
+ * the words of the levels' blocks (grid_rounding.h). The caller must stay within a level. */
 #define CR_LEVEL_BITS 42
 #define CR_LEVELS (UINT64_C(1) << 20)
 

@@ -21,7 +21,7 @@ $(OBJ)/sqrt_all: $(OBJ)/tests/gpu/sqrt_all.o
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ $(cuda_link) -lm
 
 # Tests of the words on the host take cuRAND's header in where it is.
-$(if $(NVCC),$(OBJ)/tests/unit_philox: $(OBJ)/tests/gpu/curand_words.cpp.o)
+$(if $(NVCC),$(OBJ)/tests/unit_grid_rounding: $(OBJ)/tests/gpu/curand_words.cpp.o)
 $(OBJ)/tests/gpu/curand_words.cpp.o: own = -isystem $(CUDA_HOME)/include \
     -isystem $(CUDA_HOME)/include/cccl
 

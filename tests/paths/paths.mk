@@ -2,7 +2,7 @@
 # processor has. What uses the CPU backend runs in a build that knows only the portable kernels, and
 # in one that knows AVX2 too; all of them have to give the same bytes.
 by_blas := $(shell grep -l denoiser_create tests/*.c)
-by_blas := $(filter-out $(OBJ)/tests/unit_blas,$(by_blas:tests/%.c=$(OBJ)/tests/%))
+by_blas := $(filter-out $(OBJ)/tests/unit_denoiser,$(by_blas:tests/%.c=$(OBJ)/tests/%))
 
 by_path := $(fast) $(call named,unit_cpu prop_units prop_true_radius)
 compared := $(golden) $(OBJ)/tests/platforms/platform
