@@ -167,9 +167,9 @@ TEST_ROWS(betting_bounds_are_trivial_if_nothing_is_known, trivial)
 TEST(betting_pilot_leaves_out_values_outside_the_range)
 {
     const double pilot[] = {NAN, 3, -INFINITY, 1};
-    const cr_betting_problem bet = with_pilot(bet_on(0, 2, values, 0), pilot, 4);
+    const cr_betting_problem bet = with_pilot(bet_on(-2, 2, values, 0), pilot, 4);
     ck_assert_double_eq(bet.pilot_moments.count, 1);
-    ck_assert_double_eq(bet.pilot_moments.sum, 0.5);
+    ck_assert_double_eq(bet.pilot_moments.sum, 0.75);
 }
 
 /* A value of the order of the ulp of the range's ends must not put the bound inside. */
