@@ -3,7 +3,6 @@
 import concurrent.futures
 import contextlib
 import functools
-import itertools
 import os
 import signal
 import subprocess
@@ -28,29 +27,15 @@ def no_pauses(monkeypatch):
     monkeypatch.setattr(workers, "PAUSE_SECONDS", 0)
 
 
-class Awaited(concurrent.futures.Future):
-    """Tells its executor when it is read."""
-
-    def __init__(self, executor):
-        super().__init__()
-        self.executor = executor
-
-    def result(self, timeout=None):
-        self.executor.waiting -= 1
-        return super().result(timeout)
-
-
 class Inline(concurrent.futures.Executor):
     """Runs a task when it is submitted, and notes it. `around` is entered for each task."""
 
     def __init__(self, around=contextlib.nullcontext):
-        self.around, self.tasks, self.waiting, self.most = around, [], 0, 0
+        self.around, self.tasks = around, []
 
     def submit(self, function, *task):
         self.tasks.append(task)
-        self.waiting += 1
-        self.most = max(self.most, self.waiting)
-        future = Awaited(self)
+        future = concurrent.futures.Future()
         try:
             with self.around():
                 future.set_result(function(*task))
@@ -69,57 +54,22 @@ class Large:
         return model(x)
 
 
-def test_a_large_model_travels_once_to_each_process():
-    executor = Inline()
-    assert bits(rows_of(Large(), jobs=executor)) == bits(rows_of())
-    sizes = [len(part) for task in executor.tasks for part in task if isinstance(part, bytes)]
-    assert sum(size > MB.nbytes for size in sizes) == 1
-
-
-def test_a_process_that_has_lost_the_model_gets_it_again():
+@parametrize("lost", False, True)
+def test_a_large_model_travels_once_to_each_process(lost):
+    """And again to one that has lost it."""
     executor = Inline()
 
     @contextlib.contextmanager
     def forgets():
-        if len(executor.tasks) == 20:
+        if lost and len(executor.tasks) == 20:
             workers._jobs.clear()
             workers._thread_worker.job = None
         yield
 
     executor.around = forgets
     assert bits(rows_of(Large(), jobs=executor)) == bits(rows_of())
-    assert len(executor.tasks) > 20
-
-
-def test_processes_that_take_turns_go_on(folder):
-    """Each task goes to the next process, so the first one's model goes to the second one."""
-    processes = itertools.cycle([("first", {}), ("second", {})])
-
-    @contextlib.contextmanager
-    def next_process():
-        name, jobs = next(processes)
-        workers._thread_worker.job = None
-        with mock.patch("socket.gethostname", lambda: name):
-            with mock.patch.object(workers, "_jobs", jobs):
-                yield
-
-    more = dict(
-        jobs=Inline(next_process), resume="r"
-    )  # with a file there are single tasks, too
-    assert bits(rows_of(x=X[:3], **more)) == bits(rows_of(x=X[:3]))
-
-
-def test_more_tasks_are_sent_to_more_workers():
-    numbers = itertools.count()
-    elsewhere = lambda: mock.patch(
-        "socket.gethostname", lambda: f"{next(numbers) % 100}"
-    )  # noqa: E731
-    few, many = Inline(), Inline(elsewhere)
-    for executor in (few, many):
-        rows = rows_of(x=np.repeat(X, 20, axis=0), samples=20, jobs=executor)
-        assert rows.done.all()
-    assert few.most < 5 * 16
-    assert many.most > 2 * 100
+    sizes = [len(part) for task in executor.tasks for part in task if isinstance(part, bytes)]
+    assert len(executor.tasks) > 20 and (lost or sum(size > MB.nbytes for size in sizes) == 1)
 
 
 def of_another_version():
@@ -130,26 +80,6 @@ def test_workers_of_another_version_are_refused_by_name():
     said = r"a worker has certreg 0\.0\.9 with library \S+, but its work was sent"
     with pytest.raises(RowsError, match=said):
         rows_of(jobs=Inline(of_another_version))
-
-
-class Thread:
-    """What an executor returns whose tasks cannot be cancelled."""
-
-    def __init__(self, *task):
-        self.result = functools.partial(*task)
-
-
-@parametrize(
-    "error, sentence, how",
-    (
-        TypeError,
-        "executor.submit returned Thread; .* `cancel`",
-        dict(jobs=types.SimpleNamespace(submit=Thread)),
-    ),
-)
-def test_what_is_refused_before_the_model_is_called(error, sentence, how):
-    with pytest.raises(error, match=sentence):
-        rows_of(never, **how)
 
 
 # ---- processes that end
@@ -213,7 +143,10 @@ def skipped(rows, whole):
 
 
 @parametrize("f, how", *ENDING)
-def test_the_row_is_named(dask, f, how):
+def test_a_row_that_ends_processes_is_named_or_skipped(dask, f, how):
+    rows = rows_of(f, on_crash="skip", keep_records=True, **how(1))
+    skipped(rows, rows_of())
+    assert [r.status for r in rows.records if r.row == 7] == [Status.MODEL_FAILED]
     said = "row 7: 3 processes ended .*on_crash='skip' .* of 40 rows are done"
     with pytest.raises(RowsError, match=said) as caught:
         rows_of(f, **how(2))
@@ -221,19 +154,6 @@ def test_the_row_is_named(dask, f, how):
     assert (error.row, error.__cause__.status) == (7, Status.MODEL_FAILED)
     assert error.rows.done[:7].all()
     assert not error.rows.done[7]
-
-
-@parametrize("f, how", *ENDING)
-def test_the_row_is_skipped(dask, f, how):
-    rows = rows_of(f, on_crash="skip", keep_records=True, **how(1))
-    skipped(rows, rows_of())
-    assert [r.status for r in rows.records if r.row == 7] == [Status.MODEL_FAILED]
-
-
-def test_a_row_with_alternatives_is_skipped(dask):
-    sets = kit.certreg.Replaced({2: 0.0})
-    rows = rows_of(jobs=Dask(), on_crash="skip", alternatives=sets)
-    skipped(rows, rows_of(alternatives=sets))
 
 
 @parametrize("error", KilledWorker, LookupError)  # dask also loses results with their process
@@ -296,13 +216,6 @@ def test_an_executor_that_is_shut_down_ends_the_run_with_the_finished_rows(cance
     done, whole = caught.value.rows.done, rows_of(x=np.repeat(X, 5, axis=0))
     assert done.any() and not done.all()
     assert bits(caught.value.rows[done]) == bits(whole[done])
-
-
-def test_an_executor_that_was_shut_down_is_told():
-    with concurrent.futures.ThreadPoolExecutor(1) as executor:
-        pass
-    with pytest.raises(RowsError, match="^the executor runs no more tasks .* 0 of 40"):
-        rows_of(never, jobs=executor, check=False)
 
 
 @parametrize("sign", "warning", "running", "workers of dask", "their calls")
@@ -369,7 +282,7 @@ def is_there(process):
     return False
 
 
-@parametrize("number", signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+@parametrize("number", signal.SIGINT, signal.SIGKILL)
 def test_a_model_that_hangs_ends_with_the_program(folder, number):
     """Within 5 s, with the rows that are done."""
     kit.write("program.py", PROGRAM)
@@ -395,19 +308,6 @@ def test_without_loky_it_is_named_before_the_model_is_called():
             with pytest.raises(ImportError, match="need loky: pip install loky"):
                 rows_of(never, **more)
         assert rows_of(x=X[:2]).done.all()  # this process needs none
-
-
-class Noted(Large):
-    """Notes in which processes it is made from its bytes."""
-
-    def __setstate__(self, state):
-        kit.write("made", f"{os.getpid()}\n", "a")
-
-
-def test_processes_get_the_model_once(folder):
-    assert bits(rows_of(Noted(), jobs=2)) == bits(rows_of())
-    made = kit.read("made").split()
-    assert len({*made}) == len(made) <= 2 and str(os.getpid()) not in made
 
 
 def threads(x):
