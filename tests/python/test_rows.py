@@ -3,14 +3,14 @@
 import concurrent.futures
 import functools
 import math
+import os
 import pickle
 import threading
-import tracemalloc
 
 import numpy as np
 import pytest
 
-from kit import X, bits, certreg, model, near, no_warnings, package, parametrize, raising, rows_of
+from kit import X, bits, certreg, grouped, model, near, no_warnings, package, parametrize, rows_of
 from kit import same, undefined
 from certreg import ALL_OUTPUTS, Constraint, Question, ResumeError, RowsError
 from certreg import Status, arguments, workers
@@ -42,10 +42,6 @@ def makes_a_model():
     return Made()
 
 
-def makes_nothing():
-    return 1 / 0
-
-
 def fails_at_row_7(x):
     if np.allclose(x.mean(axis=0), X[7], atol=0.2):
         raise OSError("the disk is gone")
@@ -59,19 +55,18 @@ def two():
 
 
 def test_they_are_those_of_an_estimator():
-    asked = [Question(0.5), HUBER, Question(0.1)]
-    rows = rows_of(questions=asked)
+    """Also as parts, and of inputs that are changed on the way."""
+    asked, told, x = [Question(0.5), HUBER, Question(0.1)], [], X.copy()
+    rows = rows_of(x=x, questions=asked, progress=lambda *now: told.append(now) or x.fill(7))
+    assert told[-1] == (40, 40) and sorted(told) == told
     with one() as e:
         for i in (0, 7, 39):
             wanted = e.certify(X[i], 0.25, 300, *asked, noise_id=i)
             assert same([rows.certificate(i, question=q) for q in range(3)], wanted)
     assert rows.done.all()
     assert (len(rows), rows["radius"].shape, rows.errors) == (40, (40, 1, 3), {})
-
-
-def test_parts_have_the_noise_that_they_have_together():
-    whole, parts = rows_of(), [rows_of(x=X[:25]), rows_of(x=X[25:], noise_id=25)]
-    assert b"".join(map(bits, parts)) == bits(whole)
+    parts = rows_of(x=X[:25], questions=asked), rows_of(x=X[25:], questions=asked, noise_id=25)
+    assert b"".join(map(bits, parts)) == bits(rows) == bits(pickle.loads(pickle.dumps(rows)))
 
 
 def test_processes_threads_and_executors_give_the_same_bits():
@@ -105,24 +100,14 @@ def test_output_bounds_at_a_radius():
     assert (said["bounded"], said["median_width"]) == (0, math.inf)
 
 
-def test_models_of_images_get_images():
-    shapes, images = set(), np.random.default_rng(1).random((4, 2, 3, 5))
-
-    def first_pixel(x):
-        shapes.add(x.shape[1:])
-        return x[:, 0, 0, 0]
-
-    rows = rows_of(first_pixel, images, scale=np.ones((2, 3, 5)))
-    assert shapes == {(2, 3, 5)}
-    np.testing.assert_allclose(rows["estimate"][:, 0, 0], images[:, 0, 0, 0], atol=0.1)
-
-
 def test_factories_are_called_once_where_they_are_used():
     Made.count = 0
     wanted = bits(rows_of())
     for how in EACH:  # the others are made in other processes
         assert bits(rows_of(makes_a_model, **how)) == wanted
         assert Made.count == 1
+    with pytest.raises(RowsError, match="factory of the model raised ZeroDivisionError"):
+        rows_of(lambda: 1 / 0)
 
 
 def test_the_gradient_comes_with_the_questions_that_need_it():
@@ -150,42 +135,6 @@ def test_vectors_need_a_prediction():
         with pytest.raises(ValueError, match="question 1 has no single prediction, so labels"):
             call(labels)
     assert rows.choose_sigma(0, labels=labels)[0] == 0
-
-
-def test_inputs_are_copied():
-    x = X.copy()
-    assert bits(rows_of(x=x, progress=lambda done, rows: x.fill(7))) == bits(rows_of())
-    scale = np.array([0.0, 1.0, 2.0])
-    rows = rows_of(scale=scale)
-    scale.fill(7)
-    assert rows.scale.tolist() == [0, 1, 2]
-
-
-# ---- rows of a frame in which some columns get no noise
-def priced(frame):
-    return 10 * frame["area"] + (frame["kind"] == "castle") * 3.0 + len(frame.columns)
-
-
-def houses():
-    kinds = np.array(["flat", "house", "castle"])[np.arange(40) % 3]
-    columns = dict(area=X[:, 0].astype(float), kind=kinds, rooms=range(40))
-    return package("pandas").DataFrame(columns)
-
-
-def test_models_get_frames_in_every_process():
-    frame = houses().astype({"kind": "category"})
-    wanted, other = (rows_of(priced, frame, questions=5, scale={"area": 2}, **how) for how in EACH)
-    assert bits(wanted) == bits(other)
-    assert (wanted["radius"] > 0).all()
-    np.testing.assert_allclose(wanted["estimate"][:, 0, 0], priced(frame), atol=1)
-
-
-def test_other_values_that_stay_are_other_inputs(folder):
-    frame, more = houses(), dict(questions=5, resume=folder / "rows.sqlite")
-    rows_of(priced, frame, **more)
-    for other in (frame.replace("castle", "palace"), frame.rename(columns=dict(rooms="floors"))):
-        with pytest.raises(ResumeError, match=r"arguments \(X\)"):
-            rows_of(priced, other, **more)
 
 
 # ---- failures
@@ -218,43 +167,10 @@ def test_a_model_that_raises_ends_the_work_and_loses_nothing(how):
     assert np.isinf(error.rows["output_hi"][~kept]).all()
 
 
-def test_an_interrupt_keeps_what_is_done():
-    with pytest.raises(KeyboardInterrupt) as caught:
-        rows_of(raising(10, KeyboardInterrupt), check=False)
-    assert int(caught.value.rows.done.sum()) == 9
-
-
-def test_a_table_needs_the_memory_of_its_certificates(monkeypatch):
-    def answer(worker, rows, x, records=()):
-        out = workers.empty_certificates(len(rows), 1, 1)
-        out["status"] = Status.OK
-        return workers.Chunk(rows, out, [], [], None, len(rows) / 500)
-
-    monkeypatch.setattr(workers.Worker, "answer", answer)
-    x = np.random.default_rng(0).normal(size=(100_000, 3)).astype(np.float32)
-    run = functools.partial(rows_of, lambda x: x[:, 0], samples=20, batch=2000)
-    str(run(x[:2000]))  # what the first call needs alone
-    tracemalloc.start()
-    try:
-        rows = run(x)
-        str(rows)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    least = len(rows) * (224 + x[0].nbytes)
-    assert least < peak < least + 60 * len(rows) + 4e6  # of a queue
-
-
 def test_models_that_cannot_travel_are_named():
     lock = threading.Lock()
     with pytest.raises(TypeError, match="give a factory"):
         rows_of(lambda x: model(x) if lock else None, jobs=2)
-
-
-@parametrize("how", *EACH)
-def test_a_factory_that_fails_says_why(how):
-    with pytest.raises(RowsError, match="factory of the model raised ZeroDivisionError"):
-        rows_of(makes_nothing, **how)
 
 
 # ---- what is told
@@ -292,18 +208,6 @@ def test_it_is_plotted():
     for correct in (right, each.T, each[:, :, None, None]):
         with pytest.raises(ValueError, match=r"it must be \(40, 2, 1\), with True for"):
             rows.plot(correct)
-
-
-def test_it_survives_pickle():
-    again = pickle.loads(pickle.dumps(two()))
-    assert (bits(again), again.seed) == (bits(two()), two().seed)
-
-
-def test_progress_is_told():
-    told = []
-    rows_of(progress=lambda done, rows: told.append((done, rows)))
-    assert told[-1] == (40, 40)
-    assert sorted(told) == told
 
 
 # ---- the choice of sigma, and labels
@@ -363,8 +267,8 @@ def test_the_names_of_scikit_learn_are_other_names():
     assert bits(certreg.certify_rows(model, X, 0.25, **same)) == bits(rows_of())
     names = arguments.own_names(dict(verbose=2, batch=3))
     assert names == dict(progress=True, batch=3)
-    for processes in (dict(jobs=-1), dict(n_jobs=-1), dict(n_jobs=2)):
-        assert bits(rows_of(**processes)) == bits(rows_of())
+    assert arguments.own_names(dict(n_jobs=-1)) == dict(jobs=-1)
+    assert bits(rows_of(x=X[:4], jobs=-1)) == bits(rows_of(x=X[:4]))
 
 
 FEATURE = "sigma has 3 numbers, one for each feature, and .* give it as scale"
@@ -392,3 +296,240 @@ def test_noise_below_one_step_of_bytes_is_noticed():
     with no_warnings():
         rows_of(first, pixels, 8, samples=50)
         rows_of(first, pixels / 255, 0.25, samples=50)
+
+
+# ---- rows share calls of the model
+LINE = np.column_stack([np.linspace(-1, 1, 60), np.arange(60)]).astype(np.float32)
+RUN = dict(sigma=0.25, questions=[0.5, 1.0], samples=300, seed=42, scale=[1, 0], progress=False)
+TARGET = dict(questions=Question(0.5, target=0.1), samples=2000)
+
+
+class Counted:
+    """The first feature, and the rows of each call."""
+
+    def __init__(self, answer=lambda x: x[:, 0]):
+        self.answer, self.calls = answer, []
+
+    def __call__(self, x):
+        self.calls.append(len(x))
+        return self.answer(x)
+
+
+def certified(model, **more):
+    return certreg.certify_rows(model, LINE, **grouped({**RUN, "check": False, **more}))
+
+
+def test_rows_share_calls_and_keep_their_bits(few_chunks):
+    shared, alone = Counted(), Counted()
+    together = certified(shared)
+    one_by_one = certified(alone, batch=300)
+    assert shared.calls == [54 * 300, 6 * 300]
+    assert alone.calls == [300] * 60
+    assert bits(together) == bits(one_by_one)
+    model = Counted()
+    rows = certified(model, questions=Question(5.0, target=0.1), samples=1000)
+    assert (rows.radius >= 0.1).all() and sum(model.calls) < 60 * 50
+    assert max(model.calls) >= 59 * 30 and len(model.calls) < 20
+
+
+@pytest.fixture
+def few_chunks(monkeypatch):
+    """Chunks do not depend on the speed of the machine: one row, and then all that are left."""
+    monkeypatch.setattr(workers, "CHUNK_SECONDS", 1e9)
+
+
+@parametrize("sigma", 0.25, [0.25, 0.5])
+@parametrize("samples", 100, 7, 300)
+def test_batch_is_the_most_rows_of_a_call(few_chunks, sigma, samples):
+    model = Counted()
+    certified(model, sigma=sigma, samples=samples, batch=900, pilot=0)
+    each = samples * np.size(sigma)
+    assert max(model.calls) == min(60 * each, 900)
+    assert sum(model.calls) == 60 * each
+
+
+# ---- the same results, however rows are divided
+@parametrize("asked", {}, TARGET, dict(sigma=[0.25, 0.5], questions=[0.5, Question("10%")]))
+def test_results_do_not_depend_on_calls_processes_and_interruptions(folder, few_chunks, asked):
+    def interrupted(rows, of):
+        if rows:
+            raise KeyboardInterrupt
+
+    whole, kept = certified(Counted(), **asked), dict(asked, batch=900, resume="s")
+    for more in (dict(batch=64), dict(batch=64, jobs=2, resume="r")):
+        assert bits(certified(Counted(), **asked, **more)) == bits(whole)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        certified(Counted(), progress=interrupted, **kept)
+    assert 0 < stopped.value.rows.done.sum() < 60
+    assert bits(certified(Counted(), **kept)) == bits(whole)
+    with pytest.raises(ResumeError, match="batch"):
+        certified(Counted(), **{**kept, "batch": 600})
+
+
+# ---- failures
+def test_an_exception_names_its_row(few_chunks):
+    def model(x):
+        if (x[:, 1] == 50).any():
+            raise OverflowError("too hot")
+        return x[:, 0]
+
+    with pytest.raises(RowsError, match="row 50: .*OverflowError: too hot") as failed:
+        certified(model)
+    done = failed.value.rows.done
+    assert failed.value.row == 50 and done[:50].all() and not done[50:].any()
+    assert bits(failed.value.rows[:50]) == bits(certified(Counted())[:50])
+
+
+def test_no_second_try_replaces_a_failed_call(few_chunks):
+    def model(x):
+        if len(x) > 300:
+            raise OverflowError("too many")
+        return x[:, 0]
+
+    with pytest.raises(RowsError, match="too many, in a call for 54 rows and in no call for one"):
+        certified(model)
+
+
+@parametrize("answer", lambda x: x[:5, 0], lambda x: x, lambda x: "text", lambda x: x.fill(0))
+def test_wrong_outputs_are_refused_as_in_a_call_of_one_row(answer):
+    """So are models that write to what they get."""
+    with pytest.raises(RowsError) as shared:
+        certified(answer)
+    with pytest.raises(RowsError) as alone:
+        certified(answer, batch=300)
+    assert str(shared.value) == str(alone.value)
+
+
+def ends_at_row_50(x, rows=(50,)):
+    if np.isin(x[:, 1], rows).any():
+        os._exit(3)
+    return x[:, 0]
+
+
+def test_a_row_that_ended_processes_is_not_sampled_when_the_others_go_on(tmp_path, few_chunks):
+    def interrupted(rows, of):
+        if rows >= 59:
+            raise KeyboardInterrupt
+
+    def model(x):
+        assert not (x[:, 1] == 50).any()
+        return x[:, 0]
+
+    more = dict(resume=tmp_path / "r", on_crash="skip")
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        certified(lambda x: ends_at_row_50(x, (50, 51)), progress=interrupted, **more)
+    assert np.flatnonzero(~stopped.value.rows.done).tolist() == [51]
+    rows = certified(model, resume=tmp_path / "r")
+    assert rows.done.all() and list(rows.errors) == [(50, 0)]
+
+
+# ---- a served regressor, and DataFrames
+FRAME_ROWS = 40
+FILE = [64] * 3  # calls for the file of a calibration
+
+
+class Linear:
+    """A regressor of DataFrames or arrays whose outputs have the same bits in each batch."""
+
+    def fit(self, X, y):
+        return self
+
+    def get_params(self, deep=False):
+        return {}
+
+    def predict(self, X):
+        CALLS.append(len(X))
+        if not hasattr(X, "columns"):
+            return X[:, 0] * np.float32(2)
+        assert X["kind"].dtype == KINDS and set(X["kind"]) <= {"a", "b"}
+        return X["x"].to_numpy() * np.where(X["kind"] == "a", 2.0, 3.0)
+
+
+CALLS: list[int] = []
+KINDS = "category"
+
+
+def table(frame):
+    x = np.linspace(-1, 1, FRAME_ROWS)
+    if not frame:
+        return np.column_stack([x, x**2]).astype(np.float32)
+    pandas = package("pandas")
+    return pandas.DataFrame({"x": x, "kind": pandas.Categorical(list("ab") * (FRAME_ROWS // 2))})
+
+
+@parametrize("frame", False, True)
+def test_rows_of_predict_and_intervals_share_calls_and_keep_their_bits(frame):
+    package("sklearn")
+    from certreg.regressor import SmoothedRegressor
+
+    X, y = table(frame), np.linspace(-2, 2, FRAME_ROWS)
+    model = SmoothedRegressor(Linear(), calibration=0.5, random_state=1, check=False).fit(X, y)
+    for serve in (model.predict, functools.partial(model.predict_interval, alpha=0.2)):
+        serve(X)  # the first intervals sample the kept rows too
+        CALLS.clear()
+        shared = serve(X)
+        assert CALLS == [FRAME_ROWS * 101]
+        alone = np.concatenate([serve(X[row : row + 1]) for row in range(FRAME_ROWS)])
+        assert CALLS[1:] == [101] * FRAME_ROWS
+        assert shared.tobytes() == alone.tobytes()
+
+
+def test_a_calibration_with_dataframes_shares_calls_and_keeps_its_bits():
+    X, y = table(True), np.linspace(-2, 2, FRAME_ROWS)
+    make = functools.partial(
+        certreg.Calibrated, Linear(), X, y, 0.25, seed=1, inputs_seed=2, check=False
+    )
+    CALLS.clear()
+    with make() as shared, make(batch=101) as alone:
+        assert CALLS == [FRAME_ROWS * 101, *FILE] + [101] * FRAME_ROWS + FILE
+        assert shared.scores.tobytes() == alone.scores.tobytes()
+        backwards = X[["kind", "x"]]
+        together = shared.intervals(backwards, 0.1, 0.2)
+        assert CALLS[-1] == FRAME_ROWS * 101
+        assert together == [alone.interval(X.iloc[[i]], 0.1, 0.2) for i in range(FRAME_ROWS)]
+
+
+def test_the_model_cannot_call_the_calibration_during_a_shared_call():
+    def model(x):
+        if len(x) == 60 * 101 and asked:
+            asked[0].interval(LINE[0], 0.1, 0.2)
+        return x[:, 0]
+
+    asked = []
+    with certreg.Calibrated(model, LINE, LINE[:, 0], 0.25, scale=[1, 0], check=False) as c:
+        asked.append(c)
+        with pytest.raises(certreg.CertregError) as refused:
+            c.intervals(LINE, 0.1, 0.2)
+        assert refused.value.status == certreg.Status.BUSY
+        asked.clear()
+        assert len(c.intervals(LINE, 0.1, 0.2)) == 60
+
+
+def test_failures_in_shared_intervals_are_raised():
+    def model(x):
+        if (x[:, 1] == 70).any():
+            raise OverflowError("too hot")
+        return np.where(x[:, 1] == 80, np.nan, x[:, 0])
+
+    with certreg.Calibrated(model, LINE, LINE[:, 0], 0.25, scale=[1, 0], check=False) as c:
+        failures = (70, OverflowError, "too hot"), (80, certreg.CertregError, "nan")
+        for value, error, text in failures:
+            with pytest.raises(error, match=text):
+                c.intervals(np.vstack([LINE, [0, value]]), 0.1, 0.2)
+
+
+def test_a_network_of_scikit_learn_computes_pieces_of_a_batch():
+    network = package("sklearn.neural_network")
+    pipeline = package("sklearn.pipeline")
+    model = pipeline.make_pipeline(network.MLPRegressor(max_iter=1))
+    model.predict = Counted(lambda x: x[:, 0])
+    x = np.random.default_rng(1).normal(size=(5000, 2))
+    assert (certreg.as_model(model)(x) == x[:, 0]).all()
+    assert model.predict.calls == [2048, 2048, 904]
+
+
+def test_dataframes_have_larger_batches():
+    CALLS.clear()
+    run = dict(sigma=0.25, questions=0.5, samples=2000, seed=1, progress=False)
+    certreg.certify_rows(Linear(), table(True), **run, options=certreg.Options(check=False))
+    assert CALLS == [32_000, 32_768, 80_000 - 64_768]
