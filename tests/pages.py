@@ -22,7 +22,7 @@ CHECKED = {  # the reason, and the sources that have the options
     r"conan ": ("needs Conan", ""),
     r"certreg ": ("needs the reader's files; the parser takes the options", ""),
     r"(LD_PRELOAD=\S+ )?certify ": ("tests/engines/certify.sh", "examples/engines/*.c"),
-    r"sbatch ": ("needs Slurm; tests/python/test_cluster.py", "examples/cluster/*"),
+    r"sbatch ": ("needs Slurm; tests/python/test_resume.py", "examples/cluster/*"),
     r"mpirun ": ("needs Open MPI; tests/mpi/jobs.sh", "examples/mpi/*.c"),
     r"lib/\S+/misses ": ("may have been built several times", "tests/misses/*.c"),
     r"pip |python3 ": ("tests/wheel.sh; tests/python/test_pages.py", ""),

@@ -1,20 +1,25 @@
-"""The resume file: rows that are done are kept, and results have the same bits as without it."""
+"""Files of runs: rows that are done are kept, whatever ends the processes that work on them, and
+results have the same bits as without a file, or with a folder of several ones."""
 
 import contextlib
 import errno
 import functools
 import json
+import multiprocessing
 import os
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from unittest import mock
 
 import numpy as np
 import pytest
 
 import kit
-from kit import bits, counting, model, parametrize, raising
-from certreg import Constraint, Question, ResumeError, RowsError, Serving
+from kit import CERTIFY, bits, counting, model, parametrize, raising, table_of
+from certreg import Constraint, Denoised, Question, ResumeError, RowsError, Serving, store
 from certreg.store import APPLICATION, ResumeFile
 
 X = kit.X[:30]
@@ -65,15 +70,9 @@ def test_the_rest_is_done_with_the_same_bits():
     assert sum(calls) < 30 * 2 * 300 / 16 + 8  # the picks
 
 
-def test_failed_rows_are_kept_with_their_sentences():
-    at_row_5 = lambda x: np.where(np.abs(x[:, 0] - X[5, 0]) < 1e-6, np.nan, model(x))  # noqa: E731
-    first, second = rows_of(at_row_5), rows_of(at_row_5)
-    assert first.errors and first.errors == second.errors
-    assert bits(first) == bits(second)
-
-
 def test_another_thing_is_refused_and_nothing_is_lost():
-    rows_of(model_id="a")
+    rows_of()
+    rows_of(model_id="a")  # a file learns the name of its model once
     before, x, first = contents(), X.copy(), dict(f=lambda x: x[:, 0])
     x[3, 1] += 1
     for sentence, wrong in (
@@ -94,8 +93,7 @@ def test_another_thing_is_refused_and_nothing_is_lost():
     assert contents() == before
 
 
-@parametrize("resume", "rows.sqlite", "rows/")
-@parametrize("keep_records", True, False)
+@parametrize("resume, keep_records", ("rows.sqlite", True), ("rows.sqlite", False), ("rows/", True))
 def test_rows_can_be_added_at_the_end(resume, keep_records):
     run = functools.partial(rows_of, keep_records=keep_records, resume=resume)
 
@@ -150,8 +148,24 @@ def test_what_is_no_resume_file_is_refused_and_unchanged():
             db.commit()
         with pytest.raises(ResumeError, match="belongs to another program or version"):
             rows_of(resume="other.sqlite")
-    with pytest.raises(ResumeError, match="nowhere/rows.sqlite cannot be written"):
-        rows_of(resume="nowhere/rows.sqlite")
+    os.mkdir("all")
+    os.symlink("loop.sqlite", "loop.sqlite")
+    os.symlink("loop.sqlite", "all/loop.sqlite")
+    full = sqlite3.OperationalError("database or disk is full")
+    for resume, said in (
+        ("nowhere/rows.sqlite", "nowhere/rows.sqlite cannot be written"),
+        ("loop.sqlite", r"loop.sqlite cannot be .* \(Too many levels of symb"),
+        ("all/", r"loop.sqlite cannot be .* \(Too many levels of symb"),
+        ("full.sqlite", r"written \(database or disk is full; free space\)$"),
+    ):
+        with mock.patch.object(ResumeFile, "_insert", side_effect=full):
+            with pytest.raises(ResumeError, match=said):
+                rows_of(resume=resume)
+    assert rows_of(resume="full.sqlite").done.all()
+    with mock.patch("certreg.store.version_text", return_value="0.0.9"):
+        rows_of(resume="old.sqlite")
+    with pytest.raises(ResumeError, match="library 0.0.9"):
+        rows_of(resume="old.sqlite")
 
 
 def half_written(name):
@@ -204,41 +218,6 @@ def test_a_file_system_without_locks_is_named():
     assert os.listdir() == []
 
 
-@parametrize("resume", "loop.sqlite", "all/")
-def test_links_to_themselves_are_refused(resume):
-    os.mkdir("all")
-    for name in ("loop.sqlite", "all/loop.sqlite"):
-        os.symlink("loop.sqlite", name)
-    with pytest.raises(ResumeError, match=r"loop.sqlite cannot be .* \(Too many levels of symb"):
-        rows_of(resume=resume)
-
-
-def test_a_full_disk_asks_for_space_not_for_another_file():
-    full = sqlite3.OperationalError("database or disk is full")
-    with mock.patch.object(ResumeFile, "_insert", side_effect=full):
-        with pytest.raises(ResumeError, match=r"written \(database or disk is full; free space\)$"):
-            rows_of()
-    assert rows_of().done.all()
-
-
-def test_a_file_that_is_there_and_empty_becomes_private(usual_umask):
-    kit.write("rows.sqlite", "")
-    rows_of()
-    assert os.stat("rows.sqlite").st_mode & 0o777 == 0o600
-
-
-def test_the_sign_of_zero_is_kept():
-    first, again = [rows_of(questions=Question(9, prediction=-0.0)) for _ in range(2)]
-    assert np.signbit(first["prediction"]).all()
-    assert bits(first) == bits(again)
-
-
-def test_a_model_that_fails_at_once_leaves_the_file_usable():
-    with pytest.raises(RowsError, match="the model raised OSError: no disk"):
-        rows_of(raising(1, OSError("no disk")))
-    assert rows_of().done.all()
-
-
 @parametrize("unit, offset", (1e-7, 0), (1, 1e4))
 def test_models_are_told_apart_in_every_unit(unit, offset):
     """But not by the last digits."""
@@ -247,6 +226,9 @@ def test_models_are_told_apart_in_every_unit(unit, offset):
     rows_of(lambda x: (offset + unit * model(x)) * np.float32(1 + 2**-22), **asked)
     with pytest.raises(ResumeError, match="was made with another model"):
         rows_of(lambda x: offset + unit * 3 * x[:, 1], **asked)
+    signed = dict(questions=Question(9, prediction=-0.0), resume="signed.sqlite")
+    first, again = [rows_of(**signed) for _ in range(2)]  # the sign of zero is kept
+    assert np.signbit(first["prediction"]).all() and bits(first) == bits(again)
 
 
 def test_what_failed_stays_failed_for_other_questions():
@@ -264,17 +246,12 @@ def test_what_failed_stays_failed_for_other_questions():
 
 def test_an_input_that_cannot_begin_fails_alone_with_records_too():
     x = X.copy()
-    x[4, 1] = 1e9
+    x[4, 1], errors = 1e9, []
     for f, more in ((model, {}), (model, {}), (None, dict(questions=0.3))):
         rows = rows_of(f, x=x, keep_records=f is not None, **more)
         assert {row for row, _ in rows.errors} == {4}
-
-
-def test_a_file_learns_the_name_of_its_model_once():
-    rows_of()
-    rows_of(model_id="a")
-    with pytest.raises(ResumeError, match=r"model_id='a'"):
-        rows_of(model_id="b")
+        errors.append((rows.errors, bits(rows)))
+    assert errors[0] == errors[1]
 
 
 def test_a_new_file_needs_a_model():
@@ -286,13 +263,6 @@ def test_a_new_file_needs_a_model():
         rows_of(None)
     with connected() as db:
         assert db.execute("SELECT count(*) FROM runs").fetchone()[0] == 0
-
-
-def test_another_version_of_the_library_is_refused():
-    with mock.patch("certreg.store.version_text", return_value="0.0.9"):
-        rows_of()
-    with pytest.raises(ResumeError, match="library 0.0.9"):
-        rows_of()
 
 
 @parametrize("end", None, "ROLLBACK")
@@ -329,13 +299,10 @@ def test_rows_without_records_need_the_model():
         rows_of(None, questions=0.4)
     assert rows_of(questions=0.4, keep_records=True).done.all()
     assert rows_of(None, questions=0.3).done.all()
-
-
-def test_rows_that_were_done_without_records_stay_without_other_questions():
-    interrupted(25)
-    rows_of(keep_records=True)
+    interrupted(25, resume="few.sqlite")
+    rows_of(keep_records=True, resume="few.sqlite")  # the rows that were done stay without
     with pytest.raises(ResumeError, match="other questions and without keep_records"):
-        rows_of(questions=0.4, keep_records=True)
+        rows_of(questions=0.4, keep_records=True, resume="few.sqlite")
 
 
 def test_a_run_says_how_it_was_made():
@@ -350,3 +317,339 @@ def test_a_run_says_how_it_was_made():
     assert [q["tolerance"] for q in questions] == [0.5, 0.5]
     assert first["radius"] == rows.certificate(0).radius
     assert int(first["question_digest"]) == rows.certificate(0).question_digest
+
+
+# ---- processes that end, and several at a time
+def at_row_20(x):
+    return np.allclose(x.mean(axis=0), X[20], atol=0.2)
+
+
+def killed_once(once, x):
+    """A model that kills its process once: it removes the file with this name first."""
+    if at_row_20(x) and os.path.exists(once):
+        os.remove(once)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return model(x)
+
+
+def killing(x):
+    """Kills the program at row 20, and leaves a fork of it until its standard input is closed."""
+    if at_row_20(x):
+        program = multiprocessing.parent_process()
+        if program is None and os.fork() == 0:
+            sys.stdin.read()
+            os._exit(0)
+        os.kill(program.pid if program else os.getpid(), signal.SIGKILL)
+    return model(x)
+
+
+def program(path, jobs, **more):
+    """A program that kills itself."""
+    code = "import test_resume as t; "
+    code += f"t.rows_of(t.killing, seed=7, resume={path!r}, jobs={jobs})"
+    env = kit.environment(kit.root / "tests/python")
+    return subprocess.Popen([sys.executable, "-c", code], env=env, **more)
+
+
+def test_a_process_that_is_killed_once_loses_nothing():
+    whole = rows_of(seed=7, resume="whole.sqlite")
+    kit.write("once", "")
+    rows = rows_of(functools.partial(killed_once, os.path.abspath("once")), seed=7, jobs=2)
+    assert not os.path.exists("once")
+    assert bits(rows) == bits(whole)
+    assert table() == table("whole.sqlite")
+
+
+@parametrize("jobs", 1, 2)
+def test_a_killed_program_goes_on(jobs):
+    """Also while a fork of it is still there."""
+    whole = rows_of(seed=7, resume="whole.sqlite")
+    with program("rows.sqlite", jobs, stdin=subprocess.PIPE) as process:
+        assert process.wait() == -signal.SIGKILL
+        assert 0 < len(table()) < len(whole) * 4
+        assert bits(rows_of(jobs=2)) == bits(whole)
+
+
+# ---- two programs on one file
+def nested(at, second, **more):
+    """A run that calls `second` in its call number `at` of the model."""
+    calls = []
+
+    def calling(x):
+        calls.append(1)
+        if len(calls) == at:
+            second()
+        return model(x)
+
+    return rows_of(calling, **more)
+
+
+def test_two_programs_on_one_file_give_the_same_rows():
+    more = dict(keep_records=True)
+    whole = rows_of(seed=7, resume="whole.sqlite", **more)
+    others = []
+    os.symlink("rows.sqlite", "link.sqlite")  # another name is the same file
+    second = functools.partial(rows_of, seed=None, resume="link.sqlite", jobs=2, **more)
+    rows = nested(30, lambda: others.append(second()), seed=7, **more)
+    assert bits(rows) == bits(others[0]) == bits(whole)
+    assert table() == table("whole.sqlite")
+    assert sorted(os.listdir()) == ["link.sqlite", "rows.sqlite", "whole.sqlite"]
+
+
+@parametrize(
+    "differs, more", ("seed", dict(seed=8)), ("other questions", dict(questions=0.4, seed=7))
+)
+def test_two_programs_that_ask_otherwise_never_share_a_file(differs, more):
+    def refused():
+        with pytest.raises(ResumeError, match=differs):
+            rows_of(**more)
+
+    whole = nested(30, refused, seed=7)
+    assert whole.done.all()
+
+
+def test_an_interrupt_while_a_file_is_opened_leaves_it_free():
+    def interrupted(opened, done=ResumeFile._prepare):
+        done(opened)
+        raise KeyboardInterrupt
+
+    with mock.patch.object(ResumeFile, "_prepare", interrupted):
+        with pytest.raises(KeyboardInterrupt) as kept:
+            rows_of()
+    assert rows_of().done.all() and kept.traceback  # which refers to what was opened
+
+
+def test_a_fork_that_ends_like_a_run_does_no_harm():
+    def forking(x):
+        if os.path.exists("rows.sqlite") and not children:
+            children.append(os.fork())
+            if children[0] == 0:
+                raise ValueError("the end of the fork")
+            os.waitpid(children[0], 0)
+        return model(x)
+
+    children, parent = [], os.getpid()
+    try:
+        rows = rows_of(forking, seed=7)
+    finally:
+        if os.getpid() != parent:
+            os._exit(0)
+    assert rows.done.all() and bits(rows_of()) == bits(rows)
+
+
+def test_files_of_a_run_are_for_their_owner_alone(usual_umask):
+    """They hold or name the seed."""
+    modes = {}
+
+    def mode(path):
+        return os.stat(path).st_mode & 0o777
+
+    def look(done, rows):
+        modes.update((p, mode(p)) for p in os.listdir())
+        counts.append(len(table()))  # it can be read during a run
+
+    counts = []
+    kit.write("rows.sqlite", "")  # with the mode that a new file has
+    rows_of(progress=look)
+    assert modes == {"rows.sqlite": 0o600} and counts[-1] == 4 * len(X)
+    os.chmod("rows.sqlite", 0o640)  # what the owner chooses later stays
+    rows_of()
+    assert mode("rows.sqlite") == 0o640
+
+
+# ---- a folder of files
+in_folder = functools.partial(rows_of, sigma=0.25, questions=0.5, resume="all/", seed=7,
+                              keep_records=True)
+FILES = [f"{first:012}.sqlite" for first in (0, 10, 20)]
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(store, "SHARD", 10)
+
+
+def listed(verify=True):
+    return store.list_shards("all", verify)
+
+
+def whole_of(**more):
+    return in_folder(resume=None, **more)
+
+
+@parametrize("jobs", 1, 2)
+def test_a_folder_gives_the_same_bits_and_small_files(small, jobs):
+    seen = []
+    whole = in_folder(jobs=jobs, progress=lambda *done: seen.append(done))
+    assert bits(whole) == bits(whole_of())
+    assert sorted(os.listdir("all")) == FILES and seen[-1] == (30, 30)
+    for shard, first in zip(listed(), (0, 10, 20)):
+        assert shard[1:5] == (first, 10, 10, 10) and shard.seed == 7 and not shard.problem
+        assert shard.size == os.path.getsize(shard.path) and len(shard.questions) == 1
+
+
+def test_the_rest_is_done_and_rows_are_numbered_through(small):
+    with pytest.raises(RowsError, match="^row [12][0-9]: ") as caught:
+        in_folder(raising(38, OSError("gone")))
+    done = caught.value.rows.done
+    assert len(done) == 30 and done.sum() == caught.value.row
+    said = f"; {done.sum()} of 30 rows are done and kept in all/: call again"
+    assert said in str(caught.value)
+    (f, calls), seen = counting(), []
+    again = in_folder(f, seed=None, progress=lambda *counts: seen.append(counts))
+    assert bits(again) == bits(whole_of())
+    assert len(calls) < 80
+    whole = [(n, 30) for n in range(10, done.sum(), 10)]
+    assert seen[: len(whole)] == whole  # parts that were done before
+    assert seen[len(whole)] == (done.sum() + 1, 30) and seen[-1] == (30, 30)
+    assert seen == sorted(set(seen))
+
+
+def test_files_of_other_machines_are_merged_by_their_folder(small):
+    os.mkdir("all")
+    for first, last in ((3, 8), (8, 22)):
+        in_folder(x=X[first:last], noise_id=first, resume=f"all/from_{first}.sqlite")
+    f, calls = counting()
+    assert bits(in_folder(f)) == bits(whole_of())
+    assert [shard[1:3] for shard in listed()] == [(0, 3), (3, 5), (8, 14), (22, 8)]
+    contents_before = [contents(shard.path) for shard in listed()]
+    with pytest.raises(ResumeError, match="ids 8 to 21, and X or another file has only some"):
+        in_folder(x=X[:20])
+    assert contents_before == [contents(shard.path) for shard in listed()]
+
+
+def change(statement):
+    with contextlib.closing(sqlite3.connect("all/" + FILES[1])) as db:
+        db.executescript(statement)
+
+
+def another_seed():
+    os.remove("all/" + FILES[1])
+    in_folder(x=X[10:20], noise_id=10, resume="all/" + FILES[1], seed=8)
+
+
+@parametrize(
+    "wrong, sentence",
+    (lambda: os.truncate("all/" + FILES[1], 9000), "is damaged or no resume file"),
+    (lambda: change("PRAGMA application_id = 5"), "belongs to another program or version"),
+    (lambda: change("UPDATE runs SET library = '0.0.9'"), "checksum of line [1] of runs is wrong"),
+    (another_seed, "has another seed than all/000000000000.sqlite"),
+)
+def test_a_wrong_file_is_named_and_nothing_is_lost(small, wrong, sentence):
+    in_folder()
+    wrong()
+    before = [contents(f"all/{name}") for name in FILES]
+    with pytest.raises(ResumeError) as caught:
+        in_folder()
+    assert FILES[1] in str(caught.value) and sentence in str(caught.value)
+    assert "move it elsewhere, and its rows are computed again" in str(caught.value)
+    assert [bool(shard.problem) for shard in listed()].count(True) == 1
+    assert before == [contents(f"all/{name}") for name in FILES]
+    os.rename("all/" + FILES[1], "elsewhere")
+    assert bits(in_folder()) == bits(whole_of())
+
+
+@parametrize(
+    "begin",
+    lambda: ResumeFile(f"all/{FILES[0]}").close(),
+    lambda: open("all/" + FILES[0], "w").close(),
+    lambda: ResumeFile("all/another.sqlite").close(),
+    lambda: in_folder(raising(1, OSError("not ready")), seed=None),
+)
+def test_a_folder_that_was_only_begun_is_no_obstacle(small, begin):
+    os.mkdir("all")
+    in_folder(x=X[10:20], noise_id=10, seed=None)
+    with contextlib.suppress(RowsError):
+        begin()
+    assert not any(shard.problem for shard in listed())
+    rows = in_folder(seed=None)
+    assert bits(rows) == bits(whole_of(seed=rows.seed)) and rows.seed > 0
+
+
+def test_a_name_that_only_some_files_have_got_is_that_of_all(small):
+    in_folder()
+    stop = raising(4, KeyboardInterrupt, lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        in_folder(questions=0.4, model_id="a", progress=lambda *done: stop(done))
+    assert [shard.model_id for shard in listed()] == ["a", "a", ""]
+    with pytest.raises(ResumeError, match="model_id='a'"):
+        in_folder(questions=0.4, model_id="b")
+    os.remove("all/" + FILES[2])
+    in_folder(x=X[20:], noise_id=20, resume="all/" + FILES[2], model_id="b")
+    with pytest.raises(ResumeError, match=f"{FILES[2]} has another model_id than all/{FILES[0]}"):
+        in_folder()
+
+
+# ---- parts of several models
+def part(f, first, last, **more):
+    in_folder(f, x=X[first:last], noise_id=first, resume=f"all/{first}.sqlite", **more)
+
+
+@parametrize("later", True, False)
+def test_parts_of_two_denoisers_are_refused(small, later):
+    os.mkdir("all")
+    made = [Denoised(model, scale * kit.X, 0.25) for scale in (1, 5)]
+    part(made[0], 0, 10, model_id="a")
+    part(made[1], 10, 20, model_id="a")
+    said = "10.sqlite has another denoiser than all/0.sqlite: move it elsewhere"
+    with pytest.raises(ResumeError, match=said):
+        in_folder(made[0] if later else None, x=X[:20], questions=0.3)
+    os.remove("all/10.sqlite")
+    made[0].save("kept")
+    part(Denoised.load("kept", model), 10, 20, model_id="a")
+    assert bits(in_folder(None, x=X[:20])) == bits(whole_of(f=made[0], x=X[:20]))
+
+
+def test_parts_of_two_models_are_refused_before_there_is_a_new_file(small):
+    os.mkdir("all")
+    part(model, 3, 13)
+    part(lambda x: 1.1 * model(x), 20, 30)
+    with pytest.raises(ResumeError, match="20.sqlite was made with another model") as caught:
+        in_folder()
+    assert caught.value.rows.done.sum() == 10
+    assert sorted(os.listdir("all")) == ["20.sqlite", "3.sqlite"]
+
+
+def test_parts_without_a_name_are_told_of_where_no_model_can_tell_them_apart(small):
+    in_folder()
+    with pytest.warns(UserWarning, match="3 files of all/ name no model.*: give model_id") as said:
+        in_folder(None, questions=0.3)
+    assert said[0].filename.endswith("kit.py")
+    with kit.no_warnings():
+        in_folder(None, questions=0.3, model_id="a")
+        in_folder(None, questions=0.3)
+        in_folder(questions=0.2)
+
+
+# ---- a job array on one machine: a file of each task in one folder, read as a whole
+SCRIPT = kit.root / "examples/cluster/certify.slurm"
+ASK = ("models.py:product", "x.npy", "6", "parts", "--sigma=.25", "--tolerance=.5", "--samples=200")
+WHOLE = (*CERTIFY, "--resume", "parts", "--quiet")
+
+
+@pytest.fixture
+def task(models, folder):
+    """A task of the array, as Slurm starts it."""
+    kit.write("certreg", f'#!/bin/sh\nexec {sys.executable} -m certreg "$@"\n')
+    os.chmod("certreg", 0o755)
+    os.mkdir("parts")
+    kit.write("parts/seed", "7\n")
+
+    def start(number, *more):
+        array = f"SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_ID={number}"
+        words = ["env", f"PATH={folder}:{os.environ['PATH']}", *array.split(), str(SCRIPT)]
+        return subprocess.Popen([*words, *ASK, *more], stdout=subprocess.DEVNULL)
+
+    return start
+
+
+def test_a_job_array_gives_the_table_of_one_run(task):
+    """Also if one task is repeated, and one is missing, whose rows are done then."""
+    tasks = (8, 5, 7, 7)
+    assert [process.wait() for process in map(task, tasks)] == [0] * len(tasks)
+    files = sorted(name for name in os.listdir("parts") if name != "seed")
+    assert files == [f"{number - 5}.sqlite" for number in sorted({*tasks})]
+    assert table_of(*WHOLE) == table_of(*CERTIFY)
+    kit.write("other", "8\n")
+    os.remove("parts/3.sqlite")
+    task(8, "--seed-file=other").wait()
+    kit.command_refused(4, "3.sqlite has another seed than parts/0.sqlite", *WHOLE)
