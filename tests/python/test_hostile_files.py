@@ -1,14 +1,21 @@
 """Files of others, and damaged ones: whatever their bytes, they are refused by one sentence, or
-read and change no result. Mutations follow from a seed; HOSTILE_FILES=N tries N of each kind."""
+read and change no result. Mutations follow from a seed; HOSTILE_FILES=N tries N of each kind. Own
+files are complete or as they were, whoever writes them, and private if they have a seed."""
 
 import contextlib
 import dataclasses
+import errno
 import io
 import os
 import pathlib
 import pickle
 import random
+import re
+import resource
+import signal
 import sqlite3
+import stat
+import threading
 import warnings
 import zipfile
 from unittest import mock
@@ -16,15 +23,19 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import bits, parametrize
+import kit
 import test_resume
+from kit import CERTIFY, bits, parametrize, run, said
 from test_resume import ASKED, X, connected, contents, rows_of
-from certreg import Calibrated, CertregError, Denoised, ResumeError, RowsError
+from certreg import Calibrated, CertregError, Denoised, ResumeError, Rows, RowsError
 from certreg.cli.streams import Failure
-from certreg.cli.files import Features, read_groups, read_labels, read_rows, read_scale
+from certreg.cli.files import Destination, Features
+from certreg.cli.files import read_groups, read_labels, read_rows, read_scale
+from certreg.files import replace
+from certreg.plots import plot_radii
 from certreg.store import ResumeFile
 
-COUNT = int(os.environ.get("HOSTILE_FILES", "120"))
+COUNT = int(os.environ.get("HOSTILE_FILES", "60"))
 TOKENS = [
     *(b"\0", b"\xff", b"\xff\xff\xff\xff", b"\x80", b"\n", b",", b";", b'"', b"nan", b"1e999"),
     *(b"'descr': '|O'", b"<f8", b"<U9", b"(", b")", b"99999999999", b"-1", b"PK\x01\x02", b"NULL"),
@@ -135,7 +146,15 @@ def denoised(path):
     Denoised.load(path, linear).apply(X)
 
 
-@parametrize("save, load", (calibration, interval), (denoiser, denoised))
+def certified(path):
+    rows_of(x=X[:3], scale=[1, 2, 3], resume=None, samples=50, seed=1).save(path)
+
+
+def said_of(path):
+    str(Rows.load(path))
+
+
+@parametrize("save, load", (calibration, interval), (denoiser, denoised), (certified, said_of))
 def test_saved_files_are_refused_or_read(tries, save, load):
     save("good.npz")
     good = contents("good.npz")
@@ -252,22 +271,19 @@ def test_every_changed_value_is_noticed(folder):
                     file.rows_with_records(1)
 
 
-def test_a_file_whose_end_is_empty_is_refused(folder):
-    rows_of()
-    whole = contents()
-    pathlib.Path("rows.sqlite").write_bytes(whole[:4096] + bytes(len(whole) - 4096))
-    with pytest.raises(ResumeError, match="is damaged"):
-        rows_of()
-
-
 @parametrize("keep_records", False, True)
-def test_a_run_that_is_gone_is_noticed(folder, keep_records):
-    rows_of(keep_records=keep_records)
+def test_what_is_gone_is_noticed(folder, keep_records):
+    small(keep_records=keep_records)
+    whole = contents()
     execute("DELETE FROM runs")
-    before = contents()
-    with pytest.raises(ResumeError, match="there are rows, but no run"):
-        rows_of()
-    assert contents() == before
+    for before, said in (
+        (contents(), "there are rows, but no run"),
+        (whole[:4096] + bytes(len(whole) - 4096), "is damaged"),
+    ):
+        pathlib.Path("rows.sqlite").write_bytes(before)
+        with pytest.raises(ResumeError, match=said):
+            small()
+        assert contents() == before
 
 
 @parametrize(
@@ -308,8 +324,134 @@ def test_values_that_no_certificate_has_are_refused(folder, wrong):
     forged(**wrong)
     with pytest.raises(ResumeError, match="is damaged"):
         rows_of(x=X[:1], samples=100)
-
-
-def test_values_that_a_certificate_may_have_are_read(folder):
-    forged(radius=[[2.5], [5]], outcome=2)
+    os.remove("rows.sqlite")
+    forged(radius=[[2.5], [5]], outcome=2)  # which a certificate may have
     assert rows_of(x=X[:1], samples=100)["radius"].max() == 5
+
+
+# ---- files of one's own
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+@contextlib.contextmanager
+def full_disk(size):
+    """No file may get longer than so many bytes; that of pytest's own output included."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+
+
+WRITERS = {
+    "kept.npz": lambda path: test_resume.rows_of(resume=None).save(path),
+    "kept.denoiser": lambda path: Denoised(linear, X, 0.25).save(path),
+    "kept.svg": lambda path: kit.package("matplotlib") and plot_radii({"a": [0.1]}, path),
+    "kept.npy": lambda path: Destination(path, [".npy"]).write_array(np.ones(500)),
+    "kept.csv": lambda path: Destination(path, [".csv"]).write_text("a,b\n" * 500),
+}
+
+
+@parametrize("name, write", *WRITERS.items())
+def test_a_save_that_fails_leaves_the_file_as_it_was(folder, name, write):
+    write(name)
+    before, there = contents(name), sorted(os.listdir())
+    with full_disk(100), pytest.raises(Exception, match="File too large"):
+        write(name)
+    assert contents(name) == before and sorted(os.listdir()) == there
+
+
+def test_links_are_followed_and_modes_kept(models, usual_umask):
+    kit.write("real.npz", "old")
+    os.chmod("real.npz", 0o640)
+    os.symlink("real.npz", "link.npz")
+    os.symlink("new.npz", "ahead.npz")
+    kit.write("real.npz.new", "of the user")
+    for path in ("link.npz", "ahead.npz"):
+        replace(path, b"new")
+        assert os.path.islink(path) and contents(path) == b"new"
+    assert (mode("real.npz"), mode("new.npz")) == (0o640, 0o644)
+    assert contents("real.npz.new") == b"of the user"
+    replace("/dev/null", b"new")
+    assert not os.path.isfile("/dev/null")
+    kit.package("matplotlib")
+    os.symlink("data", "r.svg")  # a plot has the format of its name
+    assert run(*CERTIFY, "--plot", "r.svg")[0] == 0
+    assert contents("data").startswith(b"<?xml")
+
+
+def of_another_user(path, lstat=os.lstat):
+    found = lstat(path)
+    return os.stat_result([*found[:4], found.st_uid + 1, *found[5:]])
+
+
+@parametrize("mode, refused", (0o1777, True), (0o755, False), (0o1775, False))
+def test_links_of_others_in_a_folder_for_all_are_not_followed(models, mode, refused, monkeypatch):
+    """Whether it is the last part of a path, a folder, or behind a link of one's own."""
+    os.makedirs("all/own")
+    for name in ("kept", "seed", "r.sqlite-journal"):
+        kit.write(name, "7\n")
+        os.symlink(f"../{name}", f"all/{name}")
+    os.symlink("..", "all/out")
+    os.symlink("all/kept", "near")
+    os.chmod("all", mode)
+    monkeypatch.setattr(os, "lstat", of_another_user)
+    said = "is a link of another user in a folder for all: remove it, or give another path"
+    for path in ("all/kept", "all/out/kept", "near", "all/own/../kept"):
+        with pytest.raises(OSError, match=said) if refused else contextlib.nullcontext():
+            replace(path, b"new")
+        assert contents("kept") == (b"7\n" if refused else b"new")
+    if refused:
+        asked = ("certify", *kit.PRODUCT, "--sigma", ".25", "--tolerance", ".5")
+        kit.command_refused(4, said, *asked, "--seed-file", "all/seed")
+        kit.command_refused(4, said, *asked, "--resume", "all/r.sqlite")
+
+
+def test_failures_name_the_file(folder):
+    os.symlink("loop", "loop")
+    for path, error, why in (
+        ("nowhere/a", FileNotFoundError, ""),
+        (".", IsADirectoryError, ""),
+        ("loop", OSError, "Too many levels of symbolic links: "),
+    ):
+        with pytest.raises(error, match=f"{why}{re.escape(repr(path))}"):
+            replace(path, b"new")
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with mock.patch.object(os, "fsync", side_effect=full):
+        with pytest.raises(OSError, match="No space left on device; free space: 'new'"):
+            replace("new", b"new")
+    kit.write("kept", "old")
+    os.chmod("kept", 0o444)
+    if os.geteuid():  # root may write it
+        with pytest.raises(PermissionError, match="'kept'"):
+            replace("kept", b"new")
+        assert contents("kept") == b"old"
+
+
+def test_writers_of_one_file_do_not_disturb_one_another(folder):
+    def write(letter):
+        for _ in range(20):
+            replace("shared", letter * 100_000)
+            data = contents("shared")
+            mixed.append((len(data), len(set(data))))
+
+    mixed = []
+    writers = [threading.Thread(target=write, args=(letter,)) for letter in (b"A", b"B")]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join()
+    assert set(mixed) == {(100_000, 1)} and len(mixed) == 40
+
+
+@parametrize("command", ("certify",), ("attack", "--calls", "500"))
+def test_a_file_with_a_seed_is_for_its_owner_alone(models, usual_umask, command):
+    ask = (command[0], *CERTIFY[1:], *command[1:], "-o")
+    said(*ask, "r.json")
+    assert mode("r.json") == 0o644  # it has none
+    said(*ask, "r.json", "--keep-seed")
+    assert mode("r.json") == 0o600 and '"seed"' in contents("r.json").decode()
