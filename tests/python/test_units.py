@@ -1,6 +1,9 @@
-"""Radii next to known changes of inputs: their norms, what is covered, and what is not known."""
+"""Radii next to known changes of inputs: norms, what is covered, and what is not known. Boxes:
+bounds of the prediction if each feature has a bound of its own, and a scale for them."""
 
+import functools
 import io
+import itertools
 import json
 import math
 import re
@@ -10,9 +13,9 @@ import numpy as np
 import pytest
 
 import kit
-from kit import ASKED, PRODUCT, certify_refused, command_refused, package, parametrize, read, said
-from kit import write
-from certreg import check_model, compare_radius
+from kit import ASKED, PRODUCT, bits, certify_refused, command_refused, never, package, parametrize
+from kit import read, said, write
+from certreg import Options, Question, certify_rows, check_model, compare_radius, tune_scale, within
 
 RNG = np.random.default_rng(7)
 LEVELS = RNG.integers(0, 256, (5, 12, 10, 3))  # images of 8 bits
@@ -42,23 +45,16 @@ def test_images_of_all_ranges_have_8_bits(images, axis):
     for black, white in ((0, 1), (-1, 1), (-0.4242, 2.8215)):
         X = (black + (white - black) * images / 255).astype(np.float32)
         same(norms(X, scale=(white - black) / 255, kind="image"), wanted)
+    dark = (GREY[:, 1:] // 3 - 30.5) / 40  # levels 0 to 85, which lie on 255 finer steps too
+    with pytest.raises(ValueError, match="give step"):
+        compare_radius(dark, 1, kind="image")
+    told = str(compare_radius(RNG.poisson(3, (30, 9, 9)), 1))  # counts are no images
+    assert "\nSteps: 1. " in told and not re.search("8 bits|JPEG of", told)
     if images.ndim == 4:  # channels that are standardised each
         shape = [3 if k == axis % 4 else 1 for k in range(4)]
         mean, step = np.reshape([124, 116, 104], shape), np.reshape([58, 57, 54], shape) ** -1.0
         scale = np.broadcast_to(step[0], images.shape[1:])
         same(norms(((images - mean) * step).astype(np.float32), scale=scale, kind="image"), wanted)
-
-
-def test_dark_images_with_another_range_do_not_get_a_third_of_their_step():
-    dark = (GREY[:, 1:] // 3 - 30.5) / 40  # levels 0 to 85, which lie on 255 finer steps too
-    with pytest.raises(ValueError, match="give step"):
-        compare_radius(dark, 1, kind="image")
-
-
-@parametrize("values", [RNG.integers(0, 17, (30, 8, 8))], [RNG.poisson(3, (30, 9, 9))])
-def test_counts_are_not_taken_for_images(values):
-    told = str(compare_radius(values[0], 1))
-    assert "\nSteps: 1. " in told and not re.search("8 bits|JPEG of", told)
 
 
 def test_jpeg_is_measured_on_the_images(monkeypatch):
@@ -97,7 +93,7 @@ def test_no_rounding_error_exceeds_the_most():
 @parametrize(
     "column",
     RNG.normal(size=500),
-    0.5 + RNG.integers(0, 2**23, 100_000) / 2**24,  # the steps of float32
+    0.5 + RNG.integers(0, 2**23, 30_000) / 2**24,  # the steps of float32
     np.exp(RNG.integers(0, 50, 500) / 20),
     np.arange(7.0),  # too few
     1e9 + np.arange(100) / 7,
@@ -194,12 +190,9 @@ def test_certify_prints_the_comparison_and_writes_the_same(models):
     certify_refused("--units is '-1'; it must be image, sound or a", "--units=-1")
     words = ("sigma", *PRODUCT, *ASKED, "--denoise", "x.npy", "--units")
     command_refused(2, "--target or --units", *words)
-
-
-def test_sigma_compares_the_level_that_it_recommends(models):
     asked = ("sigma", *PRODUCT, "--sigma", ".1,.25", "--tolerance", ".001,.5", "--samples", "99")
     out, _ = said(*asked, "-q", "--units")
-    deployed = re.search(r"Deploy sigma (\S+) for", out)[1]
+    deployed = re.search(r"Deploy sigma (\S+) for", out)[1]  # the recommended level
     assert f"Radii at sigma {deployed} and tolerance 0.5:" in out
     assert "No sigma certifies anything at tolerance 0.001" in out and out.count("Radii at") == 1
 
@@ -240,3 +233,191 @@ def test_check_knows_sigmas_at_which_no_radius_is_above_rounding(models):
     np.save("steps.npy", X)
     out, _ = said("check", PRODUCT[0], "steps.npy", "--sigma", ".01", status=1)
     assert out.startswith("radius: with 1000 samples")
+
+
+# ---- boxes
+DICE = np.random.default_rng(3)
+X = DICE.normal(size=(45, 4))
+SLOPES = np.array([4, 2, 1, 0.5])
+BOX = np.array([0.05, 0.4, 0.2, 0.1])
+BEST = np.sqrt(BOX / SLOPES)  # theory 1.8
+MOVE = SLOPES @ BOX
+HOW = dict(samples=10_000, seed=1, progress=False)
+SURE = Question(0, alpha=1e-4)
+
+
+def linear(x):
+    return x @ SLOPES
+
+
+def proved(x=X[:8], box=BOX, model=linear, **more):
+    """The rows, and how far below and above f(x) each prediction may be."""
+    rows = within(model, x, box, **{**HOW, "question": SURE, **more})
+    below, above = linear(x) - rows["output_lo"][:, 0, 0], rows["output_hi"][:, 0, 0] - linear(x)
+    return rows, np.stack([below, above])
+
+
+def test_bounds_enclose_what_a_linear_model_does():
+    for scale, longer in ((None, np.linalg.norm(SLOPES * BOX) * 2 / MOVE), (BEST, 1)):
+        rows, moves = proved(scale=scale)
+        assert (moves > MOVE).all()
+        assert moves.mean() == pytest.approx(longer * MOVE, rel=0.12)
+        given = BOX if scale is None else scale
+        reach = Options(radius=rows.at_radius)
+        same = certify_rows(linear, X[:8], rows.sigmas[0], SURE, scale=given, options=reach, **HOW)
+        assert bits(same) == bits(rows)
+    assert proved(X[0])[0].certificates == proved(X[:1])[0].certificates
+    assert within(linear, X[0], BOX, samples=99, seed=1).questions == (Question(0),)
+    huber = Question(9, statistic="huber", huber_width=0.5)
+    assert (proved(question=huber, sigma=0.5)[1] > MOVE).all()
+    box, seen = BOX * [1, 0, 1, 1], []  # a bound of 0 is an exact feature
+    rows, moves = proved(box=box, model=lambda x: (seen.append(x[:, 1].copy()), linear(x))[1])
+    assert rows.scale.tolist() == box.tolist()
+    assert set(np.concatenate(seen)) <= set(X[:8, 1].astype(np.float32))
+    assert (moves > SLOPES @ box).all() and moves.mean() < MOVE
+    rows, _ = proved(box=box, scale=BEST)  # with noise it may move too, but does not have to
+    assert rows.at_radius == pytest.approx(np.linalg.norm(box / BEST), rel=1e-5)
+    slopes = SLOPES * [1, 0, 1, 1]  # and so is a missing cell
+    x = np.where(np.arange(4) == 1, np.nan, X[:8])
+    rows = within(lambda x: np.nan_to_num(x) @ slopes, x, BOX, **HOW, question=SURE)
+    moves = (rows["output_hi"] - rows["output_lo"]) / 2
+    assert rows.at_radius == pytest.approx(2, rel=1e-5)
+    assert (moves > slopes @ BOX).all() and not rows.errors
+
+
+class Coded:
+    """A model that says of its second feature that it is a category, as scikit-learn's do."""
+
+    is_categorical_ = np.array([False, True])
+
+    def predict(self, x):
+        return np.asarray(x).sum(1)
+
+
+def test_a_spread_leaves_categories_without_noise():
+    x = np.column_stack([X[:, 0], np.arange(len(X)) % 5])
+    model = Coded()
+    text = "categories by the model's description"
+    told = functools.partial(pytest.warns, UserWarning, match=text)
+    with told():
+        assert within(model, x, [1, 0], scale="std", **HOW).scale[1] == 0
+    with told():
+        with pytest.raises(ValueError, match="feature 1 has a bound and the scale 0"):
+            within(model, x, [1, 1], scale="std")
+
+
+def test_the_box_is_inside_after_inputs_are_rounded():
+    x = 10.0 ** DICE.uniform(-3, 5, size=(300, 4))
+    box, scale = np.abs(x[0]) * [1e-8, 3e-8, 1e-6, 1e-2], np.array([1e-4, 1e-3, 1, 10])
+    how = dict(samples=50, seed=1, progress=False)
+    rows = within(lambda x: 0 * x[:, 0], x, box, 1e7, scale=scale, **how)
+    used = np.asarray(scale, np.float32).astype(float)
+    used[used < scale] = np.nextafter(used.astype(np.float32), np.inf)[used < scale]
+    worst = 0
+    for signs in itertools.product((-1, 1), repeat=4):
+        moved = x + np.array(signs) * box
+        for there in (moved, moved.astype(np.float32).astype(float)):
+            far = np.linalg.norm((there - x.astype(np.float32)) / used, axis=1)
+            worst = max(worst, far.max())
+    assert worst < rows.at_radius
+    assert rows.at_radius > 1.05 * np.linalg.norm(box / used)  # rounding counts here
+    again = within(linear, X, 0.1, samples=50, seed=1, progress=False)
+    assert again.sigmas == within(linear, X[:1] * 99, 0.1, samples=50, seed=1).sigmas
+    assert again.sigmas[0] == pytest.approx(1, rel=1e-6)  # half of the root of 4
+
+
+def test_tables_have_bounds_by_their_names():
+    pandas = package("pandas")
+    frame = pandas.DataFrame({"a": X[:8, 0], "text": list("abcdefgh"), "n": range(8)})
+    model = lambda x: 3 * x["a"] + x["n"] + x["text"].map(ord)  # noqa: E731
+    rows = within(model, frame, {"n": 0.5, "a": 0.1}, **HOW)
+    assert rows.sampling.scale.tolist() == [np.float32(0.1), 0, 0.5]
+    assert (rows["output_hi"] - rows["output_lo"] > 2 * 0.8).all()
+    series = pandas.Series({"a": 0.1, "n": 0.5})
+    assert within(model, frame, series, **HOW).at_radius == rows.at_radius
+    with pytest.raises(ValueError, match="bounds names 'b', which is no column"):
+        within(model, frame, {"b": 1})
+    with pytest.raises(ValueError, match="bounds is -1 for column 'n'"):
+        within(model, frame, {"n": -1})
+    with pytest.raises(ValueError, match="feature 'n' has a bound and the scale 0"):
+        within(model, frame, {"n": 1}, scale={"a": 1})
+    with pytest.raises(ValueError, match="column 'text' is (object|str)"):
+        within(model, frame, [1, 1, 1])
+
+
+@parametrize(
+    "kind, text, wrong",
+    (ValueError, "bounds is -1 for feature 2; it must be finite", dict(bounds=[1, 1, -1, 1])),
+    (ValueError, "bounds is nan for feature 0", dict(bounds=math.nan)),
+    (ValueError, "bounds is inf for feature 0", dict(bounds=[math.inf, 1, 1, 1])),
+    (ValueError, "bounds has no number above 0", dict(bounds=0)),
+    (ValueError, r"bounds has shape \(3,\); it must be \(4,\)", dict(bounds=[1, 1, 1])),
+    (TypeError, "bounds has names, and X has none", dict(bounds={"a": 1})),
+    (TypeError, "bounds must hold numbers", dict(bounds="std")),
+    (ValueError, "feature 1 has a bound and the scale 0", dict(scale=[1, 0, 1, 1])),
+    (ValueError, "X\\[0, 0\\] is inf; it must be", dict(X=X * math.inf)),
+    (ValueError, "bounds reach beyond the numbers of a", dict(X=X + 3e38, bounds=1e38)),
+    (ValueError, "sigma is 0; it must be positive", dict(sigma=0)),
+    (TypeError, "within takes no questions", dict(questions=1)),
+    (TypeError, "radius is set by this function itself", dict(options=Options(radius=1))),
+)
+def test_wrong_boxes_are_refused(kind, text, wrong):
+    with pytest.raises(kind, match=text):
+        within(**{**dict(model=never, X=X, bounds=BOX, progress=False), **wrong})
+
+
+# ---- a scale for a box
+def tuned(box=BOX, **more):
+    more = dict(samples=1000, seed=1, progress=False, **more)
+    return tune_scale(linear, X, [0.5, 1, 2], 1.5, box=box, **more)
+
+
+def test_the_scale_for_a_box_is_found():
+    norm = np.linalg.norm(BOX / BEST)
+    for start in (None, 1.0):
+        found = tuned(scale=start)
+        begun = np.ones(4) if start else BOX
+        assert found.changed
+        np.testing.assert_allclose(found.scale / found.scale[0], BEST / BEST[0], rtol=0.25)
+        kept = np.linalg.norm(BOX / found.scale) / np.linalg.norm(BOX / begun)
+        assert kept == pytest.approx(1, abs=1e-6)
+        best = norm * np.linalg.norm(SLOPES * BEST)
+        gain = np.linalg.norm(BOX / begun) * np.linalg.norm(SLOPES * begun) / best
+        assert found.gain > 0.95 * gain
+
+
+def test_boxes_go_with_groups_masks_and_names():
+    pandas = package("pandas")
+    found = tuned(BOX * [1, 1, 0, 1], groups=["a", "b", "b", "a"], scale=1.0, rounds=2)
+    assert found.groups == ("a", "b") and found.scale[2] == 0
+    assert found.scale[0] == found.scale[3] == pytest.approx(found.factors[0])
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    model = lambda x: linear(x.to_numpy())  # noqa: E731
+    how = dict(samples=100, rounds=1, seed=1, progress=False)
+    found = tune_scale(model, frame, [1], 1.5, box={"a": 0.1, "c": 1}, **how)
+    assert found.groups == ("a", "c") and found.scale[["b", "d"]].tolist() == [0, 0]
+    for text, wrong in (
+        ("box is -1 for feature 0", dict(box=-1)),
+        ("box has no number above 0", dict(box=[0, 0, 0, 0])),
+        (r"box has shape \(2,\)", dict(box=[1, 1])),
+        ("feature 3 has a bound and the scale 0", dict(scale=[1, 1, 1, 0])),
+    ):
+        with pytest.raises(ValueError, match=text):
+            tuned(**wrong)
+
+
+def test_the_command_takes_boxes(models):
+    write("box.csv", "c,a,b\n.3,.2,0\n")
+    write("x.csv", "a,b,c\n1,2,3\n2,3,4\n")
+    write("linear.py", "def f(x): return x @ [8, 2, 0.5]\n")
+    asked = "linear.py:f x.csv --sigma 1 --seed 1 --samples 500 -q".split()
+    said("bounds", *asked, "--box", "box.csv", "-o", "b.csv")
+    x, box = np.array([[1, 2, 3], [2, 3, 4]]), [0.2, 0, 0.3]
+    rows = within(lambda x: x @ [8, 2, 0.5], x, box, 1, samples=500, seed=1, progress=False)
+    lines = read("b.csv")
+    assert [float(line["output_hi"]) for line in lines] == rows["output_hi"].ravel().tolist()
+    write("many.csv", "a,b,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in X[:12, :3]))
+    more = "linear.py:f many.csv --sigma 1 --tolerance 2 --seed 1 --samples 200 --rounds 2".split()
+    said("scale", *more, "--box", ".2", "-o", "s.csv")
+    scale = read("s.csv")[0]
+    assert float(scale["a"]) < 0.19 < 0.21 < float(scale["c"])
