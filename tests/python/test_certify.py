@@ -5,7 +5,6 @@ import dataclasses
 import gc
 import json
 import math
-import time
 import weakref
 
 import numpy as np
@@ -167,23 +166,6 @@ def test_every_sigma_of_a_vector_has_its_own_steps():
             assert all(c.radius > 0 for c in refused.value.certificates[1:])
 
 
-def test_each_output_has_its_own_steps():
-    model = lambda x: np.c_[arrival(x), x[:, 0]]  # noqa: E731
-    with certreg.Estimator(model, 1, 300, outputs=2, seed=1) as e:
-        e.begin([0.0], 0.1)
-        assert e.certify(300, certreg.Question(0.2, output=1)).radius > 0
-        for output in (0, certreg.ALL_OUTPUTS):
-            with pytest.raises(CertregError, match="steps of 128"):
-                e.certify(300, certreg.Question(30, output=output))
-    mean = certreg.Question(0.2, output=-1, statistic="mean", center="true_mean")
-    model = lambda x: np.sin(x[:, :2].astype(float)) + 1e6  # noqa: E731
-    with certreg.Estimator(model, 2, 900, outputs=2, lo=1e6 - 1, hi=1e6 + 1, seed=1) as e:
-        with pytest.raises(CertregError, match="0.0884"):  # about two estimates
-            e.certify([0.0, 0.0], 0.5, 900, mean)
-    with certreg.Estimator(lambda x: np.where(x[:, 0] > 0.7, 1e30, x[:, 0]), 1, 300, seed=1) as e:
-        assert e.certify([0.0], 0.25, 300, 0.3).radius > 0  # other outputs do not matter
-
-
 def test_angles_of_many_turns_are_moved_before_they_are_rounded():
     turns = 360 * 10_000_000
     of = dict(kind="angle", lo=-180, hi=180, seed=1)
@@ -300,12 +282,6 @@ def test_tolerances_that_are_not_one_for_each_row(sentence, wrong):
         certreg.tune_scale(model, X, [0.25], Question([0.5] * 40))
 
 
-def test_integers_may_come_as_floats():
-    with estimator(inputs=3.0, max_samples=2e3, batch=np.float64(100), pilot=250.0) as e:
-        c = e.certify(Z, 0.25, 2e3, Question(0.5, bonferroni=2.0), noise_id=np.int8(3))
-        assert (c.samples, c.alpha, c.noise_id) == (2000, 0.025, 3)
-
-
 def test_inputs_may_have_a_shape():
     seen, image = set(), np.arange(12.0).reshape(3, 2, 2) / 12
 
@@ -352,6 +328,10 @@ def test_progress_counts_and_cancels():
     with estimator(progress=lambda done, total: done >= 1000) as e:
         c = e.certify(Z, 0.25, SAMPLES, 0.5)
         assert c.stop == Stop.CANCELLED and c.samples < SAMPLES
+    whole = dict(inputs=3.0, max_samples=2e3, batch=np.float64(100), pilot=250.0)  # as floats
+    with estimator(**whole) as e:
+        c = e.certify(Z, 0.25, 2e3, Question(0.5, bonferroni=2.0), noise_id=np.int8(3))
+        assert (c.samples, c.alpha, c.noise_id) == (2000, 0.025, 3)
 
 
 def test_cancel_and_deadline_stop_early():
@@ -362,13 +342,7 @@ def test_cancel_and_deadline_stop_early():
         e.cancel()
         with refused(Status.CANCELLED):
             e.sample(0, SAMPLES)
-        assert e.certify(Z, 0.25, SAMPLES, 0.5).stop == Stop.ALL
-    with estimator(lambda x: (time.sleep(0.02), model(x))[1]) as e:
-        e.begin(Z, 0.25)
-        e.set_deadline(0.05)
-        assert e.certify(SAMPLES, 0.5).stop == Stop.DEADLINE
-    with estimator() as e:
-        for seconds, stop in ((0, Stop.DEADLINE), (None, Stop.ALL)):
+        for seconds, stop in ((0, Stop.DEADLINE), (1e-9, Stop.DEADLINE), (None, Stop.ALL)):
             e.begin(Z, 0.25)
             e.set_deadline(seconds)
             assert e.certify(SAMPLES, 0.5).stop == stop
@@ -426,14 +400,6 @@ def test_a_refused_attack_is_no_evaluation_of_the_record_and_spoils_no_other():
         assert e.certify(1000, 0.5).radius > 0
         for calls in (1500, 1600):
             assert e.attack(0.5, calls).calls > 0
-
-
-def test_a_progress_function_stops_an_attack():
-    with estimator(progress=lambda done, total: total == 500 and done > 100) as e:
-        e.certify(Z, 0.25, SAMPLES, 0.5)
-        found = e.attack(0.5, 500)
-        assert (found.stop, found.broken) == (Stop.CANCELLED, False)
-        assert "not broken" in str(found)
 
 
 @parametrize("scale", 0.7, [[0.7, 0.3, 0.1]], np.full(3, 0.7, np.float32))
