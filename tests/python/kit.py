@@ -53,7 +53,7 @@ def estimator(f=model, inputs=3, **more):
 
 def rows_of(f=model, x=X, sigma=0.25, questions=0.5, **more):
     """Rows with the same noise in all tests, unless a test gives another seed, and with calls of
-    their own: test_shared_calls.py has calls that rows share."""
+    their own: test_rows.py has calls that rows share."""
     more = {"samples": 300, "seed": 42, "progress": False, **more}
     more.setdefault("batch", more["samples"])
     return certreg.certify_rows(f, x, sigma, questions, **grouped(more))
