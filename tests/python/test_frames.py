@@ -74,6 +74,19 @@ def test_rows_come_back_exactly(rows):
         assert [*map(what, back[name])] == [*map(what, wanted[name])]
 
 
+def test_lists_and_structs_of_arrow_come_back():
+    arrow = package("pyarrow")
+    kinds = {"tags": arrow.list_(arrow.float64()), "place": arrow.struct({"x": arrow.int64()})}
+    values = {"tags": [[1.0, 2], None, []], "place": [{"x": 1}, {"x": 1}, None]}
+    frame = pandas.DataFrame({"area": [1.5, 2, 3]})
+    for name, kind in kinds.items():
+        frame[name] = pandas.array(values[name], pandas.ArrowDtype(kind))
+    columns = Columns(frame)
+    back = columns.wrap(itself)(columns.matrix[[2, 0]])
+    assert same(back.to_dict("list"), frame.iloc[[2, 0]].to_dict("list"))
+    assert back.dtypes.tolist() == frame.dtypes.tolist()
+
+
 def test_what_moves_arrives():
     columns = Columns(FRAME.assign(n=[1, 2, 3]), {**MOVING, "n": 1})
     moved = columns.matrix[:2] + np.float32(0.25) * (columns.scale > 0)

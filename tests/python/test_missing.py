@@ -8,7 +8,7 @@ import pytest
 
 import kit
 from kit import bits, certreg, command_refused, package, parametrize, read, said, write
-from certreg import Calibrated, CertregError, Denoised, Estimator, ResumeError, Rows
+from certreg import Calibrated, CertregError, Denoised, Estimator, Question, ResumeError, Rows
 from certreg import Status, certify_rows
 from certreg.rows import grouped
 
@@ -61,6 +61,14 @@ def test_rows_share_calls_whatever_they_lack(more):
 
     rows = rows_of(model=model, **more)
     assert bits(rows) == bits(rows_of(batch=400))
+
+
+def test_the_gradient_is_about_the_function_of_the_other_cells():
+    question = Question(0.5, statistic="mean", constraints="ecgm")
+    x, clipped = X[:6], lambda x: linear(x).clip(-5, 5)
+    rows = rows_of(x, clipped, question, lo=-5.0, hi=5.0, samples=8000)
+    longest = 0.5 / np.linalg.norm(np.where(np.isnan(x), 0, WEIGHTS * SCALE), axis=1)
+    assert (rows.radius < longest).all() and rows.radius.any()
 
 
 # ---- rows that lack everything, and results

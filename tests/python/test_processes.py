@@ -146,6 +146,10 @@ def skipped(rows, whole):
 def test_a_row_that_ends_processes_is_named_or_skipped(dask, f, how):
     rows = rows_of(f, on_crash="skip", keep_records=True, **how(1))
     skipped(rows, rows_of())
+    sets = kit.certreg.Replaced({2: 0.0})
+    if f is model:
+        rows = rows_of(f, on_crash="skip", alternatives=sets, keep_records=True, **how(1))
+        skipped(rows, rows_of(alternatives=sets))
     assert [r.status for r in rows.records if r.row == 7] == [Status.MODEL_FAILED]
     said = "row 7: 3 processes ended .*on_crash='skip' .* of 40 rows are done"
     with pytest.raises(RowsError, match=said) as caught:

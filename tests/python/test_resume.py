@@ -544,8 +544,11 @@ def test_a_wrong_file_is_named_and_nothing_is_lost(small, wrong, sentence):
     assert "move it elsewhere, and its rows are computed again" in str(caught.value)
     assert [bool(shard.problem) for shard in listed()].count(True) == 1
     assert before == [contents(f"all/{name}") for name in FILES]
-    os.rename("all/" + FILES[1], "elsewhere")
+    os.remove("all/" + FILES[1])
     assert bits(in_folder()) == bits(whole_of())
+    change("UPDATE records SET record = zeroblob(9) WHERE row = 4")
+    assert not any(shard.problem for shard in listed(verify=False))
+    assert [shard.path for shard in listed() if shard.problem] == ["all/" + FILES[1]]
 
 
 @parametrize(

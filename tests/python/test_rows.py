@@ -6,6 +6,7 @@ import math
 import os
 import pickle
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -165,6 +166,27 @@ def test_a_model_that_raises_ends_the_work_and_loses_nothing(how):
     assert bits(error.rows[kept]) == bits(whole[kept])
     assert (error.rows["radius"][~kept] == 0).all()
     assert np.isinf(error.rows["output_hi"][~kept]).all()
+
+
+def test_a_table_needs_the_memory_of_its_certificates(monkeypatch):
+    def answer(worker, rows, x, records=()):
+        out = workers.empty_certificates(len(rows), 1, 1)
+        out["status"] = Status.OK
+        return workers.Chunk(rows, out, [], [], None, len(rows) / 500)
+
+    monkeypatch.setattr(workers.Worker, "answer", answer)
+    x = np.random.default_rng(0).normal(size=(100_000, 3)).astype(np.float32)
+    run = functools.partial(rows_of, lambda x: x[:, 0], samples=20, batch=2000)
+    str(run(x[:2000]))  # what the first call needs alone
+    tracemalloc.start()
+    try:
+        rows = run(x)
+        str(rows)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    least = len(rows) * (224 + x[0].nbytes)
+    assert least < peak < least + 60 * len(rows) + 4e6  # of a queue
 
 
 def test_models_that_cannot_travel_are_named():
