@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from kit import SAMPLES, X, Z, bits, command_refused, counting, estimator, model, no_warnings
-from kit import ASKED, certreg, package, parametrize, refused, rows_of, said, same, write
-from certreg import Calibrated, Dependence, ModelWarning, ResumeError, RowsError, Status, tune_scale
+from kit import ASKED, certreg, node, onnx_file, package, parametrize, refused, rows_of, said, same
+from kit import write
+from certreg import Calibrated, Dependence, ModelWarning, OnnxModel, ResumeError, RowsError, Status
+from certreg import check_model, tune_scale
+from certreg.causes import cause
 
 ORDER, OTHERS = "if the rows are in another order", "if other rows are beside it"
 AGAIN = "if the same rows come again"
@@ -78,24 +81,14 @@ def test_an_estimator_refuses_every_input_until_it_is_told_not_to_check(f, sente
             with refused(Status.MODEL_FAILED, sentence) as caught:
                 e.certify(Z, 0.25, SAMPLES, 0.5)
             assert caught.value.value > 0 and caught.value.output == 0
+            assert str(caught.value).endswith(("time", "other"))  # it fits certreg_error.text
         with refused(Status.MODEL_FAILED, sentence):
             e.certify_sigmas(Z, [0.1, 0.2], SAMPLES, 0.5)
     with estimator(f, check=False) as e:
         assert e.certify(Z, 0.25, SAMPLES, 0.5).samples == SAMPLES
 
 
-def test_states_and_randomness_are_said_once_and_no_premise_is_tested():
-    rng = np.random.default_rng(1)
-    noisy = lambda size: lambda x: model(x) + size * rng.normal(size=len(x))  # noqa: E731
-    for f in (Filtered(), noisy(0.5), noisy(1e-3)):
-        with estimator(f) as e, pytest.warns(ModelWarning, match=AGAIN) as seen:
-            c = e.certify(Z, 0.25, SAMPLES, 3.0)
-            assert c.samples == SAMPLES and c.audited == 0
-            e.begin(Z, 0.25)
-        assert len(seen) == 1 and "nothing else was judged" in str(seen[0].message)
-
-
-@parametrize("more", {}, dict(jobs=2), dict(resume="r.sqlite"), dict(on_crash="skip"))
+@parametrize("more", {}, dict(jobs=2), dict(resume="r.sqlite"))
 def test_rows_are_refused_before_the_first(folder, more):
     with pytest.raises(RowsError, match=f"row [01]: .*{ORDER}.* 0 of 40 rows") as caught:
         rows_of(by_columns, **more)
@@ -121,8 +114,13 @@ def test_a_refusal_names_its_row_and_leaves_no_certificate(folder, more):
     assert rows_of(among_many, batch=0, check=False).done.all()
 
 
-@parametrize("more", {}, dict(jobs=2), dict(keep_records=True), dict(questions=["30%", 0.7]))
-@parametrize("resume", "r.sqlite", "r/")
+@parametrize(
+    "resume, more",
+    ("r.sqlite", dict(jobs=2, questions=["30%", 0.7])),
+    ("r.sqlite", dict(keep_records=True)),
+    ("r/", {}),
+    ("r/", dict(keep_records=True)),
+)
 def test_rows_that_are_done_are_asked_again(folder, more, resume):
     """Another model begins where no clean input is."""
     run = functools.partial(rows_of, resume=resume, **more)
@@ -137,20 +135,16 @@ def test_rows_that_are_done_are_asked_again(folder, more, resume):
     assert bits(run(x=X[:25])) == bits(run(other, X[:25], check=False)) == bits(first)
 
 
-def test_rows_are_checked_once_at_the_first_that_can_begin():
+def test_intervals_and_scales():
+    y = X[:, 0]
     f, calls = counting()
     assert (rows_of(f)["samples"] == 300).all()
     assert 40 * 300 + 19 < sum(calls) < 40 * 300 * 17 / 16 + 19 + 9 * 8
     far = X.copy()
-    far[0] = 1e9  # too far from 0 for its noise
+    far[0] = 1e9  # too far from 0 for its noise: the next one is checked
     with pytest.raises(RowsError, match="row 1: .*beside"):
         rows_of(centred, far)
-    assert len(rows_of(model, far).errors) == 1
-
-
-def test_intervals_and_scales():
-    y = X[:, 0]
-    f, calls = counting()
+    calls.clear()
     with no_warnings(), Calibrated(f, X, y, 0.25, samples=32, seed=1) as calibrated:
         calibrated.interval(Z, 0.1, 0.2)
     assert 41 * 32 + 2 * 19 < sum(calls) < 41 * 32 * 1.15
@@ -203,7 +197,6 @@ def test_the_command(models):
     points = ("--calibration", "x.npy", "--truths", "y.npy", "--radius", ".1", "--alpha", ".5")
     interval = ("interval", *bad[:4], *points)
     command_refused(3, f"the model failed: .*{OTHERS}", *interval)
-    said("certify", *bad, "--no-check")
     said(*interval, "--no-check")
     write("drawn.py", "import numpy as np\nrng = np.random.default_rng(1)\n")
     write("drawn.py", "def drawn(x): return x[:, 0] + 1e-3 * rng.normal(size=len(x))\n", "a")
@@ -211,20 +204,118 @@ def test_the_command(models):
     assert err.count("certreg: an output changes by") == 1 and AGAIN in err
     assert "premise not tested" in out
     assert "outputs asked again" in said("certify", "models.py:product", "x.npy", *ASKED)[0]
-    assert "premise not tested" in said("certify", *bad, "--no-check")[0]
-
-
-def test_other_warnings_of_a_command_stay(models):
     write("warns.py", "import warnings\n")
     write("warns.py", "def warns(x): warnings.warn('of my own'); return x[:, 0]\n", "a")
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        said("certify", "warns.py:warns", "x.npy", *ASKED)
+        assert "premise not tested" in said("certify", "warns.py:warns", *bad[1:], "--no-check")[0]
     assert {str(warning.message) for warning in seen} == {"of my own"}
 
 
-def test_the_sentences_fit_the_error():
-    """None is cut at the end of certreg_error.text."""
-    for f in (by_columns, centred):
-        with estimator(f) as e, pytest.raises(certreg.CertregError, match="(time|other)$"):
-            e.begin(Z, 0.25)
+# ---- a refusal names what the model does, and a model that is mended as it says is certified
+Scaler = type("Scaler", (), {"fit_transform": lambda self, x: x - x.mean(0)})
+DICE, LIKELY = np.random.default_rng(1), "the likely cause is "
+
+
+def layer(kind, forward, **state):  # a function that uses an object like a module of torch
+    made = type(kind, (), {"forward": forward})()
+    vars(made).update({"hidden": 0, "training": False, "batch_first": True, **state})
+    return functools.partial(lambda made, x: made.forward(x)[:, 0], made)
+
+
+def mix(self, x):
+    return x - x.mean(0) * (self.training or not self.batch_first)
+
+
+def drop(self, x):
+    return x * (DICE.random(x.shape) > 0.5) if self.training else x
+
+
+def keep(self, x):
+    self.hidden = x.mean() + self.hidden * self.keeps
+    return x + self.hidden * self.keeps
+
+
+def seeded(x):
+    return model(x) + np.random.default_rng(7).normal(size=len(x))
+
+
+def half(weights, x):
+    return x @ weights + np.finfo(weights.dtype).eps * len(x)  # rounds by the number of rows
+
+
+def refusal(f, *more, **others):
+    with pytest.raises(RowsError, match=LIKELY) as caught:
+        rows_of(f, *more, **others)
+    return str(caught.value).split(LIKELY, 1)[1]
+
+
+def certifies(f, *more, **others):
+    with no_warnings():
+        return rows_of(f, *more, **others).done.all()
+
+
+@parametrize(
+    "words, wrong, right",
+    ("BatchNorm: call", *(layer("BatchNorm1d", mix, training=on) for on in (True, False))),
+    ("a layer whose first", *(layer("LSTM", mix, batch_first=on) for on in (False, True))),
+    ("dropout or other randomness with a seed set in forward (default_rng)", seeded, model),
+    ("low precision (float16)", *(functools.partial(half, np.ones(3, k)) for k in ("f2", "f4"))),
+    ("fit_transform(): fit before", lambda x: Scaler().fit_transform(x)[:, 0], model),
+)
+def test_rows_that_see_each_other(words, wrong, right):
+    assert refusal(wrong).startswith(words)
+    assert words in check_model(wrong, X)[0].text
+    with estimator(wrong) as e, pytest.raises(certreg.CertregError, match=LIKELY):
+        e.begin(Z, 0.25)
+    assert certifies(right)
+
+
+@parametrize(
+    "words, wrong, right",
+    ("dropout: call", *(layer("Dropout", drop, training=on) for on in (True, False))),
+    ("the state that is kept in hidden", *(layer("A", keep, keeps=on) for on in (True, False))),
+)
+def test_outputs_that_change_with_time(words, wrong, right):
+    with pytest.warns(ModelWarning, match=LIKELY + words):
+        rows_of(wrong)
+    assert certifies(right)
+
+
+def test_one_row_without_its_dimension():
+    words = "squeeze() of one row: write squeeze(-1), or reshape(len(x), -1)"
+    assert refusal(lambda: lambda x: x[:, :1].squeeze(), X[:1], jobs=2).startswith(words)
+    assert refusal(lambda x: x[:, :2].squeeze(), outputs=2).startswith(words)
+    assert words in str(check_model(lambda x: x[:, :1].squeeze(), X))
+    assert certifies(lambda x: x[:, :1].squeeze(-1).reshape(len(x), -1), X[:1])
+
+
+def test_dynamic_quantisation(folder):
+    package("onnxruntime")
+    first = node("DynamicQuantizeLinear", ["x"], "q", "s", "z")
+    nodes = [first, node("DequantizeLinear", ["q", "s", "z"], "y")]
+    f = OnnxModel(onnx_file("q.onnx", nodes, [("x", ["N", 3])], [("y", ["N", 3])]))
+    assert refusal(f.session, outputs=3).startswith("dynamic quantisation: give batch=1")
+    assert certifies(f, outputs=3, batch=1)
+    np.save("x.npy", X)
+    command = "certify", "q.onnx", "x.npy", *ASKED, "--columns", "0:1"
+    command_refused(3, "dynamic quantisation: give --batch 1", *command)
+    said(*command, "--batch", "1")
+
+
+def test_modules_of_torch():
+    torch = package("torch")
+    net = torch.nn.Sequential(torch.nn.Linear(3, 1))
+    f = lambda x: net(torch.tensor(x)).detach()  # noqa: E731
+    assert refusal(lambda x: f(x).bfloat16()).endswith("y.float(); 0 of 40 rows are done")
+    assert certifies(lambda x: f(x).bfloat16().float())
+    quantised = torch.ao.quantization.quantize_dynamic(net, {torch.nn.Linear})
+    assert refusal(quantised).startswith("dynamic quantisation") and certifies(quantised, batch=1)
+    net.append(torch.nn.BatchNorm1d(1))
+    assert refusal(f).startswith("BatchNorm") and certifies(net) and certifies(net.eval() and f)
+
+
+def test_nothing_is_said_without_evidence():
+    hostile = type("Hostile", (), dict.fromkeys(("__dict__", "dtype"), property(lambda _: 1 / 0)))
+    seen = "an output changes by 1 if other rows are beside it"
+    assert cause(hostile(), seen) == cause(lambda x: x - x.mean(), seen) == cause(seeded, "") == ""
