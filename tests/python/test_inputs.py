@@ -604,10 +604,11 @@ def test_a_number_that_marks_missing_cells_stays():
 
 def test_marks_differ_from_each_other_and_from_nan():
     """Certificates and records know an input by the bits that the library gets."""
-    told, z = Inputs((2,)), np.float32([[-1, 3], [-2, 3], [np.nan, 3], [5, 3]])
+    told = Inputs((2,))
+    z = np.float32([[-1, 3], [-2, 3], [-3, 3], [np.nan, 3], [5, 3]])
     told.marks = {0: (-1.0,), 1: (-2.0, -3.0)}
     filled = [told._missing_in(one).filled(one).tobytes() for one in np.r_[z, z[:, ::-1]]]
-    assert len(set(filled)) == 8 and filled[3] == z[3].tobytes()
+    assert len(set(filled)) == 10 and filled[4] == z[4].tobytes()
     assert filled[1] == z[1].tobytes()  # -2 marks nothing in the first column
 
 
