@@ -378,13 +378,9 @@ ROWS = {
         name: of_hand(name.split()[0], make, struct, call, in_c, **plan)
         for name, make, struct, call, in_c, plan in (
             ("worst_case", Solver, "mean_change", (0.1,), "0, 0.1, ", {}),
-            ("worst_case by some", Solver, "mean_change", (0.1, "ECM"), f"{SOME}ECM, 0.1, ", {}),
-            ("within", Bisection, "radius", (0.5,), "0, 0.5, ", {}),
-            ("within by some", Bisection, "radius", (0.5, "C"), f"{SOME}C, 0.5, ", {}),
-            ("within roughly", Bisection, "radius", (0.5,), "0, 0.5, ", dict(accuracy=0.3)),
+            ("within", Bisection, "radius", (0.5, "C"), f"{SOME}C, 0.5, ", dict(accuracy=0.3)),
             ("within a cap", Bisection, "radius", (0.5,), "0, 0.5, ", dict(cap=0.01)),
             ("above", Bisection, "radius", (0.45,), "(double[]){0.45}, 1, 0, ", {}),
-            ("above 0", Bisection, "radius", (), "NULL, 1, 0, ", {}),
             ("worst_function", Solver, None, (0.1, "upper"), "0, 0.1, CERTREG_SIDE_UPPER, ", {}),
         )
     },
