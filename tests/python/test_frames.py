@@ -487,7 +487,7 @@ def test_spreads_are_scales():
     assert bits(whole) == bits(given)
 
 
-ENABLED = dict(enable_categorical=True)
+ENABLED = dict(enable_categorical=True, tree_method="hist")
 
 
 @parametrize("kind, more", ("lightgbm.LGBM", {"verbose": -1}), ("xgboost.XGB", ENABLED))
