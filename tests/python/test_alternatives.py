@@ -41,7 +41,7 @@ def values(count):
 
 @parametrize("refine, samples, target", (0, 900, None), (2, 6000, EDGE))
 def test_false_radii_at_the_edge_of_a_family_are_at_most_alpha(refine, samples, target):
-    count, x = 300, np.full((300, 2), [0.2, 0], np.float32)
+    count, x = 200, np.full((200, 2), [0.2, 0], np.float32)
     set_ = Gain(0.5, 1.5, [0], cells=2, refine=refine)
     asked = Question(0.5, alpha=0.1, target=target)
     rows = rows_of(climbing, x, 1.0, asked, samples=samples, scale=[1, 0], alternatives=set_)
@@ -114,21 +114,17 @@ def test_questions_have_shorter_radii_with_alternatives(more):
     assert (several["radius_linf"] < alone["radius_linf"]).all()
 
 
-def test_target_over_100_alternatives_takes_few_calls():
-    x = np.array([[0.0, 0]], np.float32)
-    asked = Question(0.5, target=0.5)
-    rows = rows_of(lambda x: 0 * x[:, 0], x, 1.0, asked, samples=5000, scale=[1, 0],
-                   alternatives=values(100))  # fmt: skip
-    assert rows.radius[0] >= 0.5 and rows["samples"][0, 0, 0] <= 1500
-    assert rows["stop"][0, 0, 0] == certreg.Stop.TARGET
-
-
 def test_target_ends_at_the_first_failure():
     bad = houses(values(9), questions=Question(0.35, target=0.1), samples=5000)
     found = bad.alternatives[0, 0]
     assert bad.radius[0] == 0 and found.limiting == (found.names[found.proved],)
     assert 0 < found.proved < 8 and found.calls < 2000
     assert bad["stop"][0, 0, 0] == certreg.Stop.HOPELESS
+    asked = Question(0.5, target=0.5)  # over 100 alternatives
+    rows = rows_of(lambda x: 0 * x[:, 0], np.array([[0.0, 0]], np.float32), 1.0, asked,
+                   samples=5000, scale=[1, 0], alternatives=values(100))  # fmt: skip
+    assert rows.radius[0] >= 0.5 and rows["samples"][0, 0, 0] <= 1500
+    assert rows["stop"][0, 0, 0] == certreg.Stop.TARGET
     assert "2 target, 1 alternative; neither the target radius nor a part of it" in str(bad)
 
 
@@ -162,7 +158,7 @@ def bilinear(image, u, v, fill):
 
 
 RNG = np.random.default_rng(3)
-IMAGE = RNG.random((5, 4))
+IMAGE, PLACES = RNG.random((5, 4)), np.arange(20).reshape(5, 4)
 
 
 def bright(z, t, low=0.0, high=1.0):
@@ -174,7 +170,10 @@ def bright(z, t, low=0.0, high=1.0):
     (Gain(0.7, 1.5, clip=PIXELS), lambda z, t: bright(z, t[0] * 0.4 + 0.1)),
     (Gain(1, 1.4, None, PIXELS, 7), lambda z, t: np.rint(7 * bright(z, t[0] * 0.2 + 0.2)) / 7),
     (Gain(0, 1.2, clip=(-1, 1)), lambda z, t: bright(z, t[0] * 0.6 - 0.4, -1)),
-    (Gain(-1.0, 2.0, [0, 3]), lambda z, t: z * _part(1.5 * t[0] + 0.5)),
+    (
+        Gain(-1.0, 2.0, [0, 3]),
+        lambda z, t: z * np.where(np.isin(PLACES, [0, 3]), 1.5 * t[0] + 0.5, 1),
+    ),
     (Translated(1.5, 0.7), lambda z, t: bilinear(z, 1.5 * t[0], 0.7 * t[1], None)),
     (Translated(0.3, 2, fill=-2.0), lambda z, t: bilinear(z, 0.3 * t[0], 2 * t[1], -2.0)),
     (
@@ -190,33 +189,12 @@ def test_cells_cover_every_change_of_a_family(set_, change):
     halves = [half for cell in parts[-1] for half in cover.halves(cell)]
     z = IMAGE.astype(np.float32).astype(np.float64)
     corners = [np.array(t) for t in itertools.product((-1.0, 1.0), repeat=3)]
-    for t in [*corners, *RNG.uniform(-1, 1, (60, 3))]:
+    for t in [*corners, *RNG.uniform(-1, 1, (24, 3))]:
         x = change(z, t).reshape(-1)
         for cells in (*parts, halves):
             slack = [c.margin - np.linalg.norm((x - c.z) / space.scale) for c in cells]
             assert max(slack) >= -1e-15
     assert max(c.margin for c in halves) < max(c.margin for c in parts[0])
-
-
-def _part(factor):
-    found = np.ones(IMAGE.shape)
-    found.reshape(-1)[[0, 3]] = factor
-    return found
-
-
-def test_channels_move_with_the_image():
-    image = RNG.random((3, 5, 4)).astype(np.float32)
-    moved = Translated(1, 1)._at(image.reshape(-1), (0.3, -0.6), Space((3, 5, 4), None, None, None))
-    last = np.moveaxis(image, 0, 2).reshape(-1)
-    again = Translated(1, 1)._at(last, (0.3, -0.6), Space((5, 4, 3), None, None, None))
-    assert np.array_equal(np.moveaxis(moved.reshape(3, 5, 4), 0, 2).reshape(-1), again)
-    assert np.allclose(moved.reshape(3, 5, 4)[1], bilinear(image[1], 0.3, -0.6, None))
-    for last, other in ((False, moved), (True, again)):
-        shape = (5, 4, 3) if last else (3, 5, 4)
-        given = Translated(1, 1, None, shape, last)
-        space = Space((60,), None, None, None)
-        assert np.array_equal(given._at((image.transpose(1, 2, 0) if last else image).reshape(-1),
-                                        (0.3, -0.6), space), other)  # fmt: skip
 
 
 def test_margins_are_subtracted_from_listed_inputs():
@@ -226,6 +204,26 @@ def test_margins_are_subtracted_from_listed_inputs():
         for margin in (0.0, 0.125)
     ]
     assert radii[1][0] == np.nextafter(radii[0][0] - 0.125, 0)
+
+    def changed(z):  # its argument, which is no one else's
+        z[0] = 99.0
+        return [z]
+
+    rows = houses(Listed(changed), scale=[1, 1, 1])
+    assert same(rows["prediction"], houses(Listed(HOUSES), scale=[1, 1, 1])["prediction"])
+    assert rows.alternatives[0, 0].count == 2
+
+
+def test_channels_move_with_the_image():
+    image = RNG.random((3, 5, 4)).astype(np.float32)
+    wanted = np.stack([bilinear(channel, 0.3, -0.6, None) for channel in image])
+    for last, z in ((False, image), (True, np.moveaxis(image, 0, 2))):
+        for set_, space in (
+            (Translated(1, 1), Space(z.shape, None, None, None)),
+            (Translated(1, 1, None, z.shape, last), Space((60,), None, None, None)),
+        ):
+            moved = set_._at(z.reshape(-1), (0.3, -0.6), space).reshape(z.shape)
+            assert np.allclose(np.moveaxis(moved, 2, 0) if last else moved, wanted)
 
 
 @parametrize("gone, proved", (5.0, True), (50.0, False))
@@ -242,14 +240,9 @@ def test_a_missing_cell_is_an_alternative(gone, proved):
     assert (rows.radius > 0).tolist() == [proved] * 2
     assert proved or "limited by feature 0=nan: 5.0" in str(found)
     assert proved or "the change to an alternative itself moves the estimate" in str(rows)
-
-
-def test_missing_cells_stay_missing_in_alternatives():
-    x = np.array([[0.2, 0, 1], [np.nan, 1, 2]], np.float32)
-    rows = rows_of(
-        lambda x: np.nan_to_num(x[:, 0], nan=0.1) + 0.1 * x[:, 1] + 0.1 * x[:, 2], x,
-        samples=900, scale=[1, 0, 1], alternatives=[OneOf(1), Gain(0.9, 1.1, [0])],
-    )  # fmt: skip
+    x = np.array([[0.2, 0, 1], [np.nan, 1, 2]], np.float32)  # what is missing stays so
+    f = lambda x: np.nan_to_num(x, nan=0.1) @ [1, 0.1, 0.1]  # noqa: E731
+    rows = houses([OneOf(1), Gain(0.9, 1.1, [0])], x, f=f, scale=[1, 0, 1])
     assert rows.radius[0] > 0 == rows.radius[1] and "cells are missing" in rows.errors[1, 0]
     rows = houses([OneOf(1), Replaced({0: 0.0})], x, scale=[1, 0, 1], f=lambda x: 0 * x[:, 2])
     assert (rows.radius > 0).all() and rows.alternatives[1, 0].count == 3
@@ -283,19 +276,12 @@ def test_dataframes_name_categories():
         rows_of(f, x, alternatives=OneOf("kind", ["d"], check=False))
 
 
-def test_rows_with_alternatives_are_saved(tmp_path):
-    rows = houses(OneOf(1), f=lambda x: np.where(x[:, 0] > 0.9, np.nan, house(x)), sigma=0.1)
-    rows.save(tmp_path / "rows.npz")
-    assert certreg.Rows.load(tmp_path / "rows.npz").alternatives == rows.alternatives
-    assert list(rows[1:].alternatives) == [(0, 0), (1, 0)]
-
-
 @pytest.mark.usefixtures("folder")
 @parametrize("more", {}, {"keep_records": True})
 def test_alternatives_are_resumed(more):
     tolerances = Question(np.linspace(0.4, 0.6, 9))
     x = np.tile(HOUSES, (3, 1)) + np.float32([[0.01, 0, 0]]) * np.arange(9)[:, None]
-    run = functools.partial(houses, OneOf(1, [0, 1, 2]), resume="r.sqlite", **more)
+    run = functools.partial(houses, OneOf(1, [0, 1, 2]), **{"resume": "r.sqlite", **more})
     whole = houses(OneOf(1, [0, 1, 2]), x, questions=tolerances)
     run(x[:4], tolerances._of_rows(np.arange(4)))
     f, calls = counting(house)
@@ -309,15 +295,12 @@ def test_alternatives_are_resumed(more):
     if more:
         again = run(x, 0.45, f=None)
         assert bits(again) == bits(houses(OneOf(1, [0, 1, 2]), x, questions=0.45))
-
-
-@pytest.mark.usefixtures("folder")
-def test_alternatives_of_a_folder_are_those_of_one_file():
-    run = functools.partial(houses, OneOf(1, [0, 1, 2]), HOUSES)
-    whole = run()
+        return
+    rows.save("rows.npz")
+    assert certreg.Rows.load("rows.npz").alternatives == rows.alternatives
+    assert list(rows[1:].alternatives) == [(i, 0) for i in range(8)]
     for _ in range(2):
-        rows = run(resume="parts/")
-        assert rows.alternatives == whole.alternatives and len(rows.alternatives) == len(HOUSES)
+        assert run(x, tolerances, resume="parts/").alternatives == whole.alternatives
 
 
 # ---- refusals
@@ -331,14 +314,14 @@ def mean(x):
 
 @parametrize(
     "set_, x, what",
-    (OneOf(1, [0, 7]), HOUSES, "never has in X"),
+    (OneOf(1, [0, 7]), HOUSES, "a value that 'feature 1' never has in X"),
+    (OneOf(1, [-0.0, 1]), HOUSES, "a value that 'feature 1' never has in X"),
     (OneOf(0), HOUSES, "gets noise"),
     (AtMost(1, [1, 0]), HOUSES, "gets noise"),
     (AtMost(3, [1, 2]), HOUSES, "it has 2 columns"),
     (Gain(0.9, 1.1), HOUSES, "scale 0"),
     (Translated(1, 1, shape=(1, 3)), HOUSES, "scale 0"),
     (OneOf(1, [BEYOND], check=False), HOUSES, f"a value of OneOf.* has {BEYOND} in a feature with"),
-    (AtMost(1, [OneOf(2, [float(BEYOND)], check=False)]), HOUSES, "would make it 16777216: give"),
     (Replaced({1: BEYOND}), HOUSES, f"Replaced has {BEYOND} in a feature without noise"),
     (Listed([[0.1, BEYOND, 2]]), HOUSES, f"the inputs of Listed has {BEYOND} in a feature without"),
     (OneOf(1, list(range(300)), check=False), HOUSES, "a target of 0.0625 takes 1932 samples"),
@@ -366,11 +349,23 @@ def test_sets_are_refused_with_a_remedy(set_, x, what):
                 alternatives=set_)  # fmt: skip
 
 
-def test_a_gain_contains_1():
-    with pytest.raises(ValueError, match="Gain is from 1.25 to 1.5, without 1, the factor that"):
-        Gain(1.25, 1.5)
-    with pytest.raises(ValueError, match="Gain is from -0.1 to 0.1, without 1, the factor that"):
-        Gain(-0.1, 0.1, clip=PIXELS)
+def test_what_is_wrong_with_a_set_a_model_or_an_image_alone():
+    for low, high, more in ((1.25, 1.5, {}), (-0.1, 0.1, dict(clip=PIXELS))):
+        with pytest.raises(ValueError, match=f"Gain is from {low} to {high}, without 1, the fac"):
+            Gain(low, high, **more)
+
+    def fails(x):
+        if (x[:, 1] == 2).any():
+            raise ValueError("no such kind")
+        return house(x)
+
+    with pytest.raises(certreg.RowsError, match="row 0: the model raised ValueError: no such kind"):
+        houses(OneOf(1), HOUSES[[0, 2]], f=fails)
+    x = PHOTO.copy()
+    x[1, 0, 0] = 1.5
+    rows = rows_of(mean, x, 0.5, samples=900, alternatives=Gain(0.9, 1.1, clip=PIXELS))
+    assert rows.radius[0] > 0 and rows["status"][1, 0, 0] == certreg.Status.INVALID
+    assert "clips to [0, 1]" in rows.errors[1, 0]
 
 
 @parametrize(
@@ -424,43 +419,7 @@ def test_command_refuses_sets(models, words, why):
     certify_refused(why, "-q", *words)
 
 
-def test_exceptions_of_the_model_are_no_refusals_of_a_row():
-    def fails(x):
-        if (x[:, 1] == 2).any():
-            raise ValueError("no such kind")
-        return house(x)
-
-    with pytest.raises(certreg.RowsError, match="row 0: the model raised ValueError: no such kind"):
-        houses(OneOf(1), HOUSES[[0, 2]], f=fails)
-
-
-def test_one_image_beyond_clipping_fails_alone():
-    x = PHOTO.copy()
-    x[1, 0, 0] = 1.5
-    rows = rows_of(mean, x, 0.5, samples=900, alternatives=Gain(0.9, 1.1, clip=PIXELS))
-    assert rows.radius[0] > 0 and rows["status"][1, 0, 0] == certreg.Status.INVALID
-    assert "clips to [0, 1]" in rows.errors[1, 0]
-
-
 # ---- values of columns, and functions of the program
-def test_a_function_of_listed_inputs_may_change_its_argument():
-    def changed(z):
-        z[0] = 99.0
-        return [z]
-
-    rows = houses(Listed(changed), scale=[1, 1, 1])
-    assert same(rows["prediction"], houses(Listed(HOUSES), scale=[1, 1, 1])["prediction"])
-    assert rows.alternatives[0, 0].count == 2
-
-
-@parametrize("wrap", lambda x: x, lambda x: package("pandas").DataFrame(x, columns=["a", "b"]))
-@parametrize("values", [0.0, -0.0], [-0.0, 0.0], "any")
-def test_both_zeros_are_alternatives(values, wrap):
-    x = wrap(np.array([[0.2, 1.0], [0.2, 0.0], [0.2, -0.0]]))
-    f = lambda x: np.where(np.signbit(np.asarray(x)[:, 1]), 10.0, 0.0)  # noqa: E731
-    set_ = OneOf(1 if isinstance(x, np.ndarray) else "b", values)
-    rows = rows_of(f, x, scale=[1, 0], samples=600, alternatives=set_)
-    assert rows.radius.tolist() == [0, 0, 0] and rows.alternatives[0, 0].count == 3
 
 
 @parametrize(
@@ -511,7 +470,7 @@ def identity(value):
     return type(value).__name__, repr(value)
 
 
-@parametrize("order", range(6))
+@parametrize("order", range(3))
 def test_cells_of_arrays_are_their_bits(order):
     given = [v for v in CELLS if v not in ("x", None)]
     given = [given[i] for i in np.random.default_rng(order).permutation(len(given))] * 2
@@ -527,7 +486,7 @@ def test_cells_of_arrays_are_their_bits(order):
     assert np.isnan(codes_of([None], np.array, [[0, 5]])).all()
 
 
-@parametrize("order", range(6))
+@parametrize("order", range(3))
 def test_cells_of_tables_are_values_with_their_types(order):
     def wrap(values):
         column = np.array(values, object)
@@ -538,12 +497,6 @@ def test_cells_of_tables_are_values_with_their_types(order):
     wanted = {("number", repr(float(v)), v == int(v)) if type(v) in (int, float) else identity(v)
               for v in given}  # 1 is 1.0
     assert len(found) == len(wanted)
-
-
-def test_values_that_x_never_has_are_refused_by_their_bits():
-    X = np.array([[0.2, 0.0], [0.1, 3.0]])
-    with pytest.raises(ValueError, match="a value that 'feature 1' never has in X"):
-        rows_of(lambda x: x[:, 0], X, scale=[1, 0], alternatives=certreg.OneOf(1, [-0.0, 3.0]))
 
 
 def test_resumed_rows_are_the_same_bits(folder):
