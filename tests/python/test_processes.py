@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import functools
+import itertools
 import os
 import signal
 import subprocess
@@ -27,15 +28,29 @@ def no_pauses(monkeypatch):
     monkeypatch.setattr(workers, "PAUSE_SECONDS", 0)
 
 
+class Awaited(concurrent.futures.Future):
+    """Tells its executor when it is read."""
+
+    def __init__(self, executor):
+        super().__init__()
+        self.executor = executor
+
+    def result(self, timeout=None):
+        self.executor.waiting -= 1
+        return super().result(timeout)
+
+
 class Inline(concurrent.futures.Executor):
     """Runs a task when it is submitted, and notes it. `around` is entered for each task."""
 
     def __init__(self, around=contextlib.nullcontext):
-        self.around, self.tasks = around, []
+        self.around, self.tasks, self.waiting, self.most = around, [], 0, 0
 
     def submit(self, function, *task):
         self.tasks.append(task)
-        future = concurrent.futures.Future()
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        future = Awaited(self)
         try:
             with self.around():
                 future.set_result(function(*task))
@@ -70,6 +85,37 @@ def test_a_large_model_travels_once_to_each_process(lost):
     assert bits(rows_of(Large(), jobs=executor)) == bits(rows_of())
     sizes = [len(part) for task in executor.tasks for part in task if isinstance(part, bytes)]
     assert len(executor.tasks) > 20 and (lost or sum(size > MB.nbytes for size in sizes) == 1)
+
+
+def test_processes_that_take_turns_go_on(folder):
+    """Each task goes to the next process, so the first one's model goes to the second one."""
+    processes = itertools.cycle([("first", {}), ("second", {})])
+
+    @contextlib.contextmanager
+    def next_process():
+        name, jobs = next(processes)
+        workers._thread_worker.job = None
+        with mock.patch("socket.gethostname", lambda: name):
+            with mock.patch.object(workers, "_jobs", jobs):
+                yield
+
+    more = dict(
+        jobs=Inline(next_process), resume="r"
+    )  # with a file there are single tasks, too
+    assert bits(rows_of(x=X[:3], **more)) == bits(rows_of(x=X[:3]))
+
+
+def test_more_tasks_are_sent_to_more_workers():
+    numbers = itertools.count()
+    elsewhere = lambda: mock.patch(
+        "socket.gethostname", lambda: f"{next(numbers) % 100}"
+    )  # noqa: E731
+    few, many = Inline(), Inline(elsewhere)
+    for executor in (few, many):
+        rows = rows_of(x=np.repeat(X, 20, axis=0), samples=20, jobs=executor)
+        assert rows.done.all()
+    assert few.most < 5 * 16
+    assert many.most > 2 * 100
 
 
 def of_another_version():
