@@ -24,7 +24,7 @@ LAST_LEVEL = 2**20 - 1
 SUMMED = 2000
 EACH = 50000  # features of a row, at least
 TAIL_SEED, TAIL_BLOCKS, TAILS = 7, 2**26, 24
-MANY = 64 * 50
+MANY = 64 * 25
 FNV = 0xCBF29CE484222325
 
 
@@ -203,7 +203,7 @@ def ends():
     radii += [2**96 - 2**64, 0xB504F333 << 64, (0xB504F334 << 64) - 1, 2**96 // 3]
     turns = [0] + [k * 2**93 - below for k in range(1, 8) for below in (0, 1)] + [2**96 - 1]
     return [(x, y) for i, x in enumerate(radii) for y in turns[i % 2 :: 2]] + [
-        (mixed(i) << 32 | i, mixed(i + 500) << 32 | i) for i in range(40)
+        (mixed(i) << 32 | i, mixed(i + 500) << 32 | i) for i in range(10)
     ]
 
 
