@@ -22,20 +22,17 @@ static long double place(long double p)
 static const double shares[] = {1e-100, 1e-20, 1e-6, 0.01, 0.3, 0.5, 0.7, 0.999};
 static const double radii[] = {0, 1e-12, 0.01, 0.5, 1, 3, 6};
 
-TEST_ROWS(shift_min_probability_is_just_below_the_true_one, shares)
+TEST_ROWS(shift_of_a_probability_is_just_below_the_true_one, shares)
 {
-    const double p = shares[_i];
+    const double p = shares[_i], step = 1e-4, level = cr_shift_probit(p);
     for (int k = 0; k < KIT_ROWS(radii); k++) {
-        const double r = radii[k], found = cr_shift_min_probability(p, nextafter(r, 0));
+        const double r = radii[k], least = cr_shift_min_probability(p, nextafter(r, 0)),
+                     nearer = (double)above(place(p) - (long double)r);
         const long double truth = above(place(p) + (long double)r);
-        ck_assert_msg(found <= truth && found >= truth * (1 - 1e-10L), "%g for %Lg at p %g r %g",
-                      found, truth, p, r);
+        ck_assert_msg(least <= truth && least >= truth * (1 - 1e-10L), "%g for %Lg at p %g r %g",
+                      least, truth, p, r);
+        if (nearer < 0.9) ck_assert_double_eq_tol(cr_shift_radius(p, nearer), r, 1e-12 * (1 + r));
     }
-}
-
-TEST_ROWS(shift_max_radius_is_just_below_the_true_one, shares)
-{
-    const double p = shares[_i];
     for (int k = 0; k < KIT_ROWS(shares); k++) {
         const double to = shares[k], r = cr_shift_max_radius(p, to, 10);
         const long double truth = place(p) - place(to);
@@ -43,6 +40,17 @@ TEST_ROWS(shift_max_radius_is_just_below_the_true_one, shares)
                       "%g for %Lg from %g to %g", r, truth, p, to);
         ck_assert_double_eq(cr_shift_max_radius(p, to, r / 2), r / 2);
     }
+    ck_assert_double_eq_tol(level, (double)-place(p), 1e-12 * (1 + fabs(level)));
+    const long double slope = /* the derivative of p in the level */
+        (above(place(p) - step) - above(place(p) + step)) / (2 * (long double)step);
+    ck_assert_double_eq_tol(cr_shift_slope(p), (double)slope, 1e-5 * (double)slope);
+}
+
+TEST(shift_to_certainty_takes_no_radius_or_any)
+{
+    ck_assert_double_eq(cr_shift_max_radius(0.3, 1, 10), 10);
+    ck_assert_double_eq(cr_shift_max_radius(1, 1, 10), 0);
+    ck_assert_double_eq(cr_shift_max_radius(1, 1.5, 10), 10);
 }
 
 static const struct {
@@ -60,24 +68,6 @@ TEST(shift_max_radius_is_just_below_that_of_50_digits)
         ck_assert_msg(r <= fmaxl(0, truth) && r >= truth * (1 - 1e-13L) - 1e-12L,
                       "%.17g for %.21Lg from %g to %g", r, truth, known[i].from, known[i].to);
     }
-}
-
-TEST_ROWS(shift_radius_undoes_the_shift, shares)
-{
-    const double p = shares[_i];
-    for (int k = 0; k < KIT_ROWS(radii); k++) {
-        const double r = radii[k], found = (double)above(place(p) - (long double)r);
-        if (found < 0.9) ck_assert_double_eq_tol(cr_shift_radius(p, found), r, 1e-12 * (1 + r));
-    }
-}
-
-TEST_ROWS(shift_probit_is_the_level_and_slope_its_derivative, shares)
-{
-    const double p = shares[_i], level = cr_shift_probit(p), step = 1e-4;
-    ck_assert_double_eq_tol(level, (double)-place(p), 1e-12 * (1 + fabs(level)));
-    const long double slope =
-        (above(place(p) - step) - above(place(p) + step)) / (2 * (long double)step);
-    ck_assert_double_eq_tol(cr_shift_slope(p), (double)slope, 1e-5 * (double)slope);
 }
 
 /* The likelihood ratio of a shift by r has variance e^(r^2) - 1: along it a mean falls fastest. */

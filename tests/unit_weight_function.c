@@ -76,19 +76,25 @@ static double attained(const curves *on, double alpha)
 TEST_ROWS(weights_choose_is_at_least_what_is_missed_and_hardly_more, cases)
 {
     static curves on;
-    const cr_weights_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
+    cr_weights_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
     const cr_weight_function w = cr_weights_choose(&s);
     ck_assert_uint_gt(w.sample_rank, 0);
     double most = 0;
     curves_of(&s, &w, &on);
     for (int i = 0; i <= GRID; i++) most = fmax(most, on.a[i] / on.w[i]);
     const double missed = attained(&on, s.alpha);
-    printf("n' %5d n %5d r %.2f: a/w %.6f, missed %.6f\n", (int)s.calibration, (int)s.samples,
-           s.shift, most, missed);
-    ck_assert_double_le(most, 1 + 1e-12);
-    ck_assert_double_ge(most, 0.985);
-    ck_assert_double_le(missed, s.alpha * (1 + 1e-12));
-    ck_assert_double_ge(missed, 0.95 * s.alpha);
+    ck_assert_msg(most <= 1 + 1e-12 && most >= 0.985, "a/w %.9f", most);
+    ck_assert_msg(missed <= s.alpha * (1 + 1e-12) && missed >= 0.95 * s.alpha, "missed %.9f",
+                  missed);
+    /* the least number of points is the least */
+    const uint64_t least = cr_weights_min_points(&s);
+    ck_assert_uint_ge(least, 9);
+    for (s.points = least - 1; s.points <= least + 1; s.points++) {
+        const cr_weight_function few = cr_weights_choose(&s);
+        ck_assert_uint_eq(few.min_points, least);
+        ck_assert_int_eq(few.sample_rank > 0, s.points >= least);
+        if (few.sample_rank) ck_assert_double_ge(cr_weights_budget(&few, s.alpha, s.points), 0);
+    }
 }
 
 /* Any weights, and not only those that were chosen. */
@@ -146,19 +152,6 @@ TEST(interval_rule_holds_for_the_noise_that_floats_allow)
     ck_assert_uint_eq(r.sample_rank, cr_weights_choose(&least).sample_rank);
 }
 
-TEST_ROWS(weights_least_points_is_the_least, cases)
-{
-    cr_weights_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
-    const uint64_t least = cr_weights_min_points(&s);
-    ck_assert_uint_ge(least, 9);
-    for (s.points = least - 1; s.points <= least + 1; s.points++) {
-        const cr_weight_function w = cr_weights_choose(&s);
-        ck_assert_uint_eq(w.min_points, least);
-        ck_assert_int_eq(w.sample_rank > 0, s.points >= least);
-        if (w.sample_rank) ck_assert_double_ge(cr_weights_budget(&w, s.alpha, s.points), 0);
-    }
-}
-
 TEST(weights_without_a_shift_are_split_conformal_prediction)
 {
     for (uint64_t points = 1; points < 60; points++) {
@@ -171,29 +164,23 @@ TEST(weights_without_a_shift_are_split_conformal_prediction)
         if (w.sample_rank) /* of the medians so many may be above the threshold */
             ck_assert_double_eq(floor(cr_weights_budget(&w, 0.1, points)), (double)points - rank);
     }
-}
-
-TEST(weights_there_are_none_at_a_very_long_shift)
-{
-    const double shifts[] = {99, 101, 1e9, 4e16, INFINITY};
-    for (int i = 0; i < 5; i++) {
-        const cr_weights_setting s = {
-            .alpha = 0.9, .shift = shifts[i], .points = 1000, .samples = 12, .calibration = 12};
-        ck_assert_uint_eq(cr_weights_min_points(&s), 0);
-        ck_assert_uint_eq(cr_weights_choose(&s).sample_rank, 0);
-    }
-}
-
-/* As a double, 1/161 is smaller than it is. */
-TEST(weights_least_points_leaves_a_budget_if_alpha_rounds)
-{
-    for (uint64_t needed = 2; needed < 1000; needed++) {
+    for (uint64_t needed = 2; needed < 1000; needed++) { /* as a double, 1/161 is smaller */
         cr_weights_setting s = setting(101, 101, 0);
         s.alpha = 1 / (double)needed, s.points = cr_weights_min_points(&s);
         const cr_weight_function w = cr_weights_choose(&s);
         ck_assert(w.sample_rank > 0 && s.points <= needed);
         ck_assert_double_ge(cr_weights_budget(&w, s.alpha, s.points), 0);
     }
+}
+
+static const double very_long[] = {99, 101, 1e9, 4e16, INFINITY};
+
+TEST_ROWS(weights_there_are_none_at_a_very_long_shift, very_long)
+{
+    cr_weights_setting s = setting(12, 12, very_long[_i]);
+    s.alpha = 0.9;
+    ck_assert_uint_eq(cr_weights_min_points(&s), 0);
+    ck_assert_uint_eq(cr_weights_choose(&s).sample_rank, 0);
 }
 
 TEST(weights_of_longer_shifts_and_smaller_alpha_need_larger_sets)
@@ -236,11 +223,8 @@ TEST_TIMES(interval_rule_threshold_is_the_least_that_keeps_the_risk, 8)
     asked.radius = 0.1 * _i;
     calibrate(e, &c, 1);
     const certreg_rule r = rule_of(asked, &c);
-    const cr_weights_setting s = {.alpha = 0.1,
-                                  .shift = asked.radius / 0.5 * (1 + 0x1p-22),
-                                  .points = POINTS,
-                                  .calibration = SAMPLES,
-                                  .samples = SAMPLES};
+    cr_weights_setting s = setting(SAMPLES, SAMPLES, asked.radius / 0.5 * (1 + 0x1p-22));
+    s.points = POINTS;
     const cr_weight_function w = cr_weights_choose(&s);
     ck_assert_double_le(risk_at(scores, &w, r.threshold), 0.1);
     ck_assert_double_gt(risk_at(scores, &w, nextafter(r.threshold, -INFINITY)), 0.1);
