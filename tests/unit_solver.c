@@ -1,10 +1,14 @@
-/* The worst shift: known values, closed forms, families of constraints, symmetry and limits. What
- * holds of random constraints is in prop_solver*.c. */
+/* The worst shift: known values, closed forms and how they are rounded, families of constraints,
+ * symmetry, limits, and constraints that once broke the solver. What holds of random constraints is
+ * in prop_solver.c. */
 #include <certreg/solver.h>
+#include "solver/solver.h"
 #include "statistics/normal.h"
+#include "support/random_problems.h"
 #include "support/solver_fixture.h"
 
-/* ---- known values: ref_solve of support/reference_dual.h returns them as primal and as dual */
+/* ---- known values: a dual bound and a function that has the constraints agree on these digits, by
+ * long doubles, without the library */
 static const struct {
     double m, C, kappa, r, half, up, down; /* mean, variance, gradient, radius, range, changes */
 } known_values[] = {
@@ -63,21 +67,22 @@ TEST_ROWS(worst_case_of_a_half_space_is_that_of_neyman_and_pearson, half_spaces)
 static const double radii[] = {1e-8, 1e-4, 0.01, 0.3, 1, 3, 6};
 
 /* Norm of the likelihood ratio without its parts of order 0 to `order`. */
-static double norm_beyond(int order, double r)
+static long double norm_beyond(int order, double r)
 {
-    double term = 1, sum = 0;
-    for (int j = 1; j < 200; j++) {
-        term *= r * r / j;
+    const long double x = (long double)r * (long double)r;
+    long double term = 1, sum = 0;
+    for (int j = 1; j < 400; j++) {
+        term *= x / (long double)j;
         if (j > order) sum += term;
     }
-    return sqrt(sum);
+    return sqrtl(sum);
 }
 
 /* The greatest of sqrt(C - k^2) T_1 + r k lies at k = sqrt(C) r / T_0. */
 TEST_ROWS(worst_case_without_a_range_has_a_closed_form, radii)
 {
-    const double r = radii[_i], C = 2.5, all = norm_beyond(0, r), rest = norm_beyond(1, r),
-                 best = sqrt(C) * r / all;
+    const double r = radii[_i], C = 2.5, all = (double)norm_beyond(0, r),
+                 rest = (double)norm_beyond(1, r), best = sqrt(C) * r / all;
     certreg_bounds bounds = known(V, 0, C, 0, 0, 0);
     const certreg_mean_change got = shift_of(&bounds, r);
     assert_tight(got.rise, sqrt(C) * all, 1e-13);
@@ -98,14 +103,91 @@ TEST_ROWS(worst_case_without_a_range_has_a_closed_form, radii)
 
 TEST_ROWS(worst_case_by_the_moment_alone_has_a_closed_form, radii)
 {
-    const double r = radii[_i], root = sqrt(0.22);
+    const double r = radii[_i], root = sqrt(0.22), change = root * (double)norm_beyond(0, r);
     const certreg_bounds bounds = of_kinds(Q);
     const certreg_mean_change got = shift_of(&bounds, r);
-    assert_tight(got.rise, root * norm_beyond(0, r), 1e-13);
-    assert_tight(got.drop, root * norm_beyond(0, r), 1e-13);
+    assert_tight(got.rise, change, 1e-13);
+    assert_tight(got.drop, change, 1e-13);
     /* 1 + norm^2 = exp(r^2) */
     assert_tight(got.mean_greatest - 0.25, root * exp(0.5 * r * r), 1e-12);
     assert_tight(0.25 - got.mean_least, root * exp(0.5 * r * r), 1e-12);
+}
+
+/* The same without a range for random constraints, rounded up: against long double. */
+typedef struct form { /* sum of weight*y + rest*spread, on a ball of squared radius `all` */
+    int count;
+    long double weight[2], low[2], high[2], rest, all;
+} form;
+
+static long double value_at(const form *f, long double x, long double *left)
+{
+    long double sum = 0;
+    *left = f->all;
+    for (int j = 0; j < f->count; j++) {
+        const long double y = fminl(fmaxl(x * f->weight[j], f->low[j]), f->high[j]);
+        *left -= y * y;
+        sum += f->weight[j] * y;
+    }
+    return sum + f->rest * sqrtl(fmaxl(0, *left));
+}
+
+/* Where what x allows fills the ball. Every feasible point is at most the supremum, and this one is
+ * the supremum but for the digits of x. */
+static long double greatest(const form *f)
+{
+    long double low = 0, high = 1, left;
+    do value_at(f, high *= 2, &left);
+    while (left - high * high * f->rest * f->rest > 0 && high < 1e300L);
+    for (int i = 0; i < 300; i++) {
+        const long double x = 0.5L * (low + high);
+        value_at(f, x, &left);
+        *(left > x * x * f->rest * f->rest ? &low : &high) = x;
+    }
+    return value_at(f, low, &left);
+}
+
+static double near_one(dice *d)
+{
+    return 1 - exp(dice_between(d, log(1e-16), 0));
+}
+
+/* By the variance, or by the moment, of which the mean takes its part. What rounding may take off
+ * the ball is far more beneath the root. */
+TEST_TIMES(closed_form_bound_is_rounded_up, 2)
+{
+    dice d = dice_of(32);
+    cr_evaluation_budget budget = {0};
+    for (int i = 0; i < 4000; i++) {
+        const double all = exp(dice_between(&d, -5, 5)), root = sqrt(all),
+                     r = exp(dice_between(&d, log(1e-3), log(5)));
+        cr_one_sided rise = {.r = r,
+                             .range_lo = -INFINITY,
+                             .range_hi = INFINITY,
+                             .variance = all,
+                             .gradient_hi = root * near_one(&d),
+                             .moment = INFINITY,
+                             .budget = &budget};
+        if (_i) {
+            rise.moment = all, rise.variance = INFINITY;
+            rise.mean_hi = root * near_one(&d), rise.mean_lo = rise.mean_hi * near_one(&d);
+            rise.gradient_hi = 0.5 * sqrt(all - rise.mean_hi * rise.mean_hi);
+        }
+        const long double rest = norm_beyond(1, r),
+                          exact = greatest(&(form){.count = 1 + _i,
+                                                   .weight = {r, 1},
+                                                   .low = {0, rise.mean_lo},
+                                                   .high = {rise.gradient_hi, rise.mean_hi},
+                                                   .rest = rest,
+                                                   .all = all});
+        double growth;
+        const long double got = cr_closed_form_bound(&rise, _i, &growth),
+                          norm = cr_ratio_norm_up(_i, r), least = norm_beyond(_i, r);
+        ck_assert_msg(got >= exact && got <= exact * (1 + 1e-13L) + rest * 1e-7L * root,
+                      "r %.17g gradient %.17g of %.17g: %.17Lg, by %.3Lg", r, rise.gradient_hi, all,
+                      got, got - exact);
+        ck_assert_msg(norm >= least && norm <= least * (1 + 1e-14L), "norm at %.17g: %.3Lg", r,
+                      norm / least - 1);
+    }
 }
 
 TEST(worst_case_by_the_range_alone_is_a_central_half_space)
@@ -199,22 +281,25 @@ TEST_RANGE(worst_case_at_radius_zero_is_zero, 1, SETS + 1)
     if (constraints == Q) ck_assert_double_eq_tol(got.mean_greatest, 0.25 + sqrt(0.22), 1e-15);
 }
 
-static const uint32_t unvarying[] = {V, M | V, M | V | R, V | G, ALL, Q, Q | R};
+static const struct {
+    uint32_t constraints;
+    double mean, variance, radius;
+} unvarying[] = {
+    /* constraints, mean, variance, radius: nothing varies, or the mean is an end of the range */
+    {V, 0.25, 0, 2},     {M | V, 0.25, 0, 2},    {M | V | R, 0.25, 0, 2},
+    {V | G, 0.25, 0, 2}, {ALL, 0.25, 0, 2},      {Q, 0.25, 0, 2},
+    {Q | R, 0.25, 0, 2}, {M | V | R, 1, 0.5, 3}, {M | V | R, -1, 0.5, 3},
+};
 
-TEST_ROWS(worst_case_without_variance_or_moment_is_zero, unvarying)
+TEST_ROWS(worst_case_of_what_cannot_vary_is_zero, unvarying)
 {
-    certreg_bounds bounds = known(unvarying[_i], 0.25, 0, 0, -1, 1);
-    bounds.moment_center = 0.25;
-    const certreg_mean_change got = shift_of(&bounds, 2);
+    const double mean = unvarying[_i].mean;
+    certreg_bounds bounds =
+        known(unvarying[_i].constraints, mean, unvarying[_i].variance, 0, -1, 1);
+    bounds.moment_center = mean;
+    const certreg_mean_change got = shift_of(&bounds, unvarying[_i].radius);
     ck_assert(got.rise == 0 && got.drop == 0);
-    if (unvarying[_i] & Q) ck_assert(got.mean_least == 0.25 && got.mean_greatest == 0.25);
-}
-
-TEST_TIMES(worst_case_of_a_mean_at_an_end_of_the_range_is_zero, 2)
-{
-    const certreg_bounds bounds = known(M | V | R, _i ? 1 : -1, 0.5, 0, -1, 1);
-    const certreg_mean_change got = shift_of(&bounds, 3);
-    ck_assert(got.rise == 0 && got.drop == 0);
+    if (bounds.constraints & Q) ck_assert(got.mean_least == mean && got.mean_greatest == mean);
 }
 
 /* All of the moment is the square of the distance: what is left of the variance is rounding, and
@@ -247,17 +332,17 @@ TEST(worst_case_is_infinite_on_the_open_side_of_the_range)
     ck_assert_double_eq_tol(down.rise, 0.8, 1e-15);
 }
 
-static const double far[] = {9, 14, 25.9, 26.1, 1e3, 1e300, INFINITY};
+static const double far_radii[] = {9, 14, 25.9, 26.1, 1e3, 1e300, INFINITY};
 
-TEST_ROWS(worst_case_at_huge_radii_leaves_the_range, far)
+TEST_ROWS(worst_case_at_huge_radii_leaves_the_range, far_radii)
 {
     certreg_bounds bounds = given(ALL, 0.1, 0.3, 0.2, 0.15, 0.15, -1, 1.5);
-    const certreg_mean_change got = shift_of(&bounds, far[_i]);
+    const certreg_mean_change got = shift_of(&bounds, far_radii[_i]);
     ck_assert(got.rise > 1 && got.rise <= 1.4 * (1 + DBL_EPSILON));
     ck_assert(got.drop > 1 && got.drop <= 1.3 * (1 + DBL_EPSILON));
     ck_assert(got.mean_greatest <= 1.5 && got.mean_least >= -1);
     bounds.constraints = V;
-    ck_assert(shift_of(&bounds, far[_i]).rise > 1e15);
+    ck_assert(shift_of(&bounds, far_radii[_i]).rise > 1e15);
 }
 
 TEST(worst_case_of_extreme_moments_neither_overflows_nor_vanishes)
@@ -272,6 +357,115 @@ TEST(worst_case_of_extreme_moments_neither_overflows_nor_vanishes)
             ck_assert(got.rise >= sqrt(hi[i]) * sqrt(expm1(1)) * (1 - 1e-15));
             ck_assert(got.mean_greatest >= center[j] + sqrt(hi[i]));
         }
+}
+
+/* ---- inputs that once broke it */
+TEST(worst_case_of_the_least_variances_of_a_double)
+{
+    const certreg_bounds least = given(V, 0, 0, 1e-307, 0, 0, 0, 0),
+                         far = given(V, 0, 0, 1e-290, 0, 0, 0, 0);
+    ck_assert_double_eq_tol(within(&least, 1.685e-154).radius, 0.5, 1e-3);
+    ck_assert_double_ge(shift_of(&far, 9).drop, 1e-145 * exp(40.5) * (1 - 1e-12));
+}
+
+TEST(worst_case_loses_nothing_by_rounding_of_the_radius)
+{
+    certreg_bounds b = given(V, 0, 0, 1638.7059222015382, 0, 0, 0, 0);
+    b.sigma = 0.19978451350590259;
+    const long double r = 4.728467421933324L / (long double)b.sigma;
+    ck_assert((long double)shift_of(&b, 4.728467421933324).rise >=
+              sqrtl((long double)b.variance_hi * expm1l(r * r)));
+}
+
+TEST(worst_case_at_the_least_radii_is_positive)
+{
+    const certreg_bounds b = given(ALL, 0.1, 0.1, 0.2, 0.15, 0.15, -1, 1);
+    certreg_bounds coarse = b;
+    coarse.sigma = 1e300;
+    ck_assert_double_gt(shift_of(&coarse, 1e-300).rise, 0);
+    ck_assert_double_gt(shift_of(&b, 1e-300).rise, 1.4e-301);
+}
+
+TEST(worst_case_is_not_enlarged_by_a_gradient)
+{
+    const double m = -0.046892412913494864, r = 0.063455700633618509;
+    const certreg_bounds all = given(ALL, m, m, 0.00015672592732602551, 0.0012004993641987463,
+                                     1.2004993641987463, -0.047241663060180655,
+                                     0.40399393403227613);
+    certreg_bounds fewer = all;
+    fewer.constraints = M | V | R;
+    ck_assert_double_le(shift_of(&all, r).rise, shift_of(&fewer, r).rise * (1 + 1e-9));
+    ck_assert_double_le(shift_of(&all, r).drop, shift_of(&fewer, r).drop * (1 + 1e-9));
+}
+
+/* ---- places far away, and at the edge of what is feasible */
+typedef struct place {
+    certreg_bounds bounds;
+    double radius, rise, drop; /* what a function with these constraints reaches; 0: it exists */
+    double mean_greatest, mean_least;
+} place;
+
+#define LISTED(mask, unit, m0, m1, c, g0, g1, lo, hi, at, m2)                                     \
+    {                                                                                             \
+        .struct_size = sizeof(certreg_bounds), .constraints = mask, .sigma = unit, .mean_lo = m0, \
+        .mean_hi = m1, .variance_hi = c, .gradient_lo = g0, .gradient_hi = g1, .range_lo = lo,    \
+        .range_hi = hi, .moment_center = at, .moment_hi = m2                                      \
+    }
+#define ANYWHERE -INFINITY, INFINITY
+
+static const place places[] = {
+    {LISTED(EVERY_KIND, 0.87504802679147153, -1081223.0786552636, INFINITY, 0.070470359242503694,
+            0.14340744864851224, 0.1437092491318627, -1081224.0023548061, -1081223.0023548061,
+            -1081223.0786454235, 0.070470362223892788),
+     28.39228775894108, 0, 0.9237093826539346, ANYWHERE},
+    {LISTED(M | V | G | Q, 1, -1.7976931348623157e+308, -8.8994338142219541e-68,
+            1.2723705290714766e-135, 0, 2.2878021162324993e-68, 0, 0, -8.899433814801131e-68,
+            1.2723697534395478e-135),
+     1.9128465397751284e-129, 1e-197, 1e-197, ANYWHERE},
+    {LISTED(ALL, 1, -5.7519772435631197e-129, 1.7976931348623157e+308, 1.1215384750196276e-61,
+            6.0741123789384787e-131, 6.0741123856769538e-131, -5.7706116382114285e-129,
+            4.9259626215052284e-140, 0, 0),
+     25.407475460081905, 5.75e-129, 0, ANYWHERE},
+    {LISTED(EVERY_KIND, 17592186044416, -4.6667370513179343, 6.7983439653004449,
+            0.77495467151946151, 0.71137782413227479, 0.71138370677259799, -7.859837943755787,
+            -1.0218075901228578, -3.9901330545914711, 6.9588725856974749),
+     18185978184682.789, 0, 1.164712952348565, -1.2598904837075191, INFINITY},
+    /* means at an end of the range, between two neighbouring doubles, and at an open end */
+    {LISTED(M | G | R, 1, -0.97000990550163402, -0.97000983103561056, 0, 4.579677425256509e-11,
+            4.5796790817065048e-11, -0.97000983104217109, 0.68898101074825258, 0, 0),
+     1, 0, 0, ANYWHERE},
+    {LISTED(EVERY_KIND, 1, 0.65558791061610611, INFINITY, 0.015927288195311574,
+            0.074190203870388521, 0.074190203870388549, -0.070994163397230525, 0.9145633044176209,
+            0.9145633044176209, 0.082995542789961199),
+     8.9530884393978667, 0, 0, ANYWHERE},
+    {LISTED(EVERY_KIND, 2.3283064365386963e-10, 0.26487909022547912, 0.26487909022547923,
+            3.876812072890337e-135, 3.628144743520849e-133, 3.6281447435208498e-133,
+            -0.38256188173875955, 0.26487909022547917, 0.26487909022547917, 3.876812072890337e-135),
+     2.9743654603103911e-13, 0, 0, ANYWHERE},
+};
+
+TEST_ROWS(worst_case_covers_functions_far_away_and_at_edges, places)
+{
+    const place *p = places + _i;
+    const certreg_mean_change got = shift_of(&p->bounds, p->radius);
+    ck_assert_double_ge(got.rise, p->rise);
+    ck_assert_double_ge(got.drop, p->drop);
+    ck_assert_double_ge(got.mean_greatest, p->mean_greatest);
+    ck_assert_double_le(got.mean_least, p->mean_least);
+}
+
+/* Without an end in the way the worst function is a multiple of the likelihood ratio, which
+ * stays above this lower end. */
+TEST(worst_case_covers_an_open_range_at_large_radii)
+{
+    const double C = 4.4724997385795018e112, r = 16.504923567370735;
+    const long double square = (long double)r * r;
+    certreg_bounds b = given(ALL, 0.0030433896395022707, 0.0030433896395022711, C,
+                             0.030263948667128348, 0.030263948667128351, -0.053825667221990531,
+                             INFINITY);
+    ck_assert((long double)shift_of(&b, r).rise >= sqrtl(C * expm1l(square)) * (1 - 1e-15L));
+    b.constraints = 11;
+    ck_assert((long double)shift_of(&b, r).rise >= sqrtl(C * expm1l(square)) * (1 - 1e-17L));
 }
 
 SOLVER_MAIN("solver")

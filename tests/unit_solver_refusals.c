@@ -1,4 +1,5 @@
-/* What solver and bisection refuse: the message names the field, and nothing is proven. */
+/* What solver and bisection refuse, bounds, arguments and plans: the message names the field, and
+ * nothing is proven. */
 #include <certreg/solver.h>
 #include "base/handle.h"
 #include "bisection/bisection.h"
@@ -11,16 +12,38 @@ static certreg_bounds good(void)
 }
 
 /* ---- both handles refuse the same bounds */
+/* A shift that is refused: the status, the message that names the culprit, and nothing proven. */
+static void expect_status(const certreg_bounds *bounds, uint32_t constraints, double radius,
+                          certreg_status want, const char *word)
+{
+    certreg_mean_change out = {.struct_size = sizeof out, .drop = 1, .rise = 1};
+    const certreg_status got = certreg_solver_worst_case(solver, bounds, constraints, radius, &out);
+    const certreg_error *why = certreg_solver_error(solver);
+    ck_assert_msg(got == want, "status %d: %s", got, why->text);
+    ck_assert_int_eq(why->status, want);
+    KIT_SAYS(why, word);
+    ck_assert_double_eq(out.drop, INFINITY); /* nothing proven is infinite */
+    ck_assert_double_eq(out.rise, INFINITY);
+    ck_assert_double_eq(out.mean_least, -INFINITY);
+    ck_assert_double_eq(out.mean_greatest, INFINITY);
+}
+
+static void radius_is_nothing(certreg_status got, certreg_radius out, certreg_status want,
+                              const char *word)
+{
+    const certreg_error *why = certreg_bisection_error(bisection);
+    ck_assert_msg(got == want && why->status == want, "status %d: %s", got, why->text);
+    KIT_SAYS(why, word);
+    assert_outcome(out, CERTREG_OUTCOME_ABSTAINED, 0);
+}
+
 static void radius_is_refused(const certreg_bounds *bounds, const double *threshold, size_t count,
                               uint32_t family, certreg_status want, const char *word)
 {
     certreg_radius out = {.struct_size = sizeof out, .outcome = 1, .radius = 1};
     const certreg_status got =
         certreg_bisection_above(bisection, bounds, threshold, count, family, &out);
-    const certreg_error *why = certreg_bisection_error(bisection);
-    ck_assert_msg(got == want && why->status == want, "status %d: %s", got, why->text);
-    KIT_SAYS(why, word);
-    assert_outcome(out, CERTREG_OUTCOME_ABSTAINED, 0);
+    radius_is_nothing(got, out, want, word);
 }
 
 static void tolerance_is_refused(const certreg_bounds *bounds, double tolerance, uint32_t family,
@@ -28,10 +51,7 @@ static void tolerance_is_refused(const certreg_bounds *bounds, double tolerance,
 {
     certreg_radius out = {.struct_size = sizeof out, .outcome = 1, .radius = 1};
     const certreg_status got = certreg_bisection_within(bisection, bounds, family, tolerance, &out);
-    const certreg_error *why = certreg_bisection_error(bisection);
-    ck_assert_msg(got == want && why->status == want, "status %d: %s", got, why->text);
-    KIT_SAYS(why, word);
-    assert_outcome(out, CERTREG_OUTCOME_ABSTAINED, 0);
+    radius_is_nothing(got, out, want, word);
 }
 
 static void bounds_are_refused(const certreg_bounds *bounds, uint32_t family, certreg_status want,
@@ -201,65 +221,153 @@ TEST(solver_distinguishes_bounds_of_other_versions)
     bounds_are_refused(NULL, 0, CERTREG_E_INVALID, "bounds");
 }
 
-TEST(solver_and_bisection_leave_outputs_of_a_wrong_size)
+/* One of a wrong size keeps what it has, and a later version's fields are 0. */
+TEST(solver_and_bisection_refuse_wrong_outputs_and_null_handles)
 {
-    const certreg_bounds bounds = good();
+    const certreg_bounds b = good();
     certreg_mean_change change = {.struct_size = 12, .rise = 7};
     certreg_radius radius = {.struct_size = 12, .radius = 7};
     struct {
         certreg_mean_change known;
         double later;
     } newer = {{.struct_size = sizeof newer}, 7};
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &change), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_bisection_within(bisection, &bounds, 0, 0.1, &radius),
-                     CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_bisection_above(bisection, &bounds, NULL, 1, 0, &radius),
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 0, 1, &change), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_within(bisection, &b, 0, 0.1, &radius), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_above(bisection, &b, NULL, 1, 0, &radius),
                      CERTREG_E_INVALID);
     ck_assert(change.rise == 7 && radius.radius == 7);
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_bisection_within(bisection, &bounds, 0, 0.1, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &newer.known), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 0, 1, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_within(bisection, &b, 0, 0.1, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 0, 1, &newer.known), CERTREG_OK);
     ck_assert(newer.later == 0 && newer.known.struct_size == sizeof newer);
-}
-
-TEST(solver_and_bisection_refuse_null_handles)
-{
-    certreg_mean_change change = {.struct_size = sizeof change};
-    certreg_radius radius = {.struct_size = sizeof radius};
-    const certreg_bounds bounds = good();
-    ck_assert_int_eq(certreg_solver_worst_case(NULL, &bounds, 0, 1, &change), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_bisection_within(NULL, &bounds, 0, 0.1, &radius), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_bisection_above(NULL, &bounds, NULL, 1, 0, &radius),
-                     CERTREG_E_INVALID);
+    change.struct_size = sizeof change, radius.struct_size = sizeof radius;
+    ck_assert_int_eq(certreg_solver_worst_case(NULL, &b, 0, 1, &change), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_within(NULL, &b, 0, 0.1, &radius), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_above(NULL, &b, NULL, 1, 0, &radius), CERTREG_E_INVALID);
     ck_assert(!certreg_solver_error(NULL) && !certreg_bisection_error(NULL));
 }
 
 /* ---- busy handles, marked by hand, since these calls call nobody back */
-TEST(solver_that_is_busy_refuses_and_keeps_its_error)
+TEST(solver_and_bisection_that_are_busy_keep_their_error)
 {
     const certreg_bounds bounds = good();
-    certreg_mean_change change = {.struct_size = sizeof change}, unsized = {.struct_size = 3};
+    certreg_mean_change unsized = {.struct_size = 3};
     ck_assert_int_eq(cr_call_guard_enter(&solver->guard, &solver->error), CERTREG_OK);
+    ck_assert_int_eq(cr_call_guard_enter(&bisection->guard, &bisection->error), CERTREG_OK);
     cr_error_set(&solver->error, CERTREG_E_NO_DEVICE, "of the running call");
-    expect_status(&bounds, 0, 1, CERTREG_E_BUSY, "");
+    bounds_are_refused(&bounds, 0, CERTREG_E_BUSY, "");
     ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, NAN, &unsized), CERTREG_E_BUSY);
     ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, NULL), CERTREG_E_BUSY);
     ck_assert_double_eq(unsized.drop, 0);
     ck_assert_str_eq(solver->error.text, "of the running call");
+    ck_assert_str_eq(bisection->error.text, "");
     ck_assert_int_eq(cr_call_guard_leave(&solver->guard, CERTREG_E_NO_DEVICE), CERTREG_E_NO_DEVICE);
+    cr_call_guard_leave(&bisection->guard, CERTREG_OK);
     ck_assert_str_eq(certreg_solver_error(solver)->text, "of the running call");
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &change), CERTREG_OK);
+    ck_assert(shift_of(&bounds, 1).rise > 0 && within(&bounds, 0.1).radius > 0);
 }
 
-TEST(bisection_that_is_busy_refuses_and_keeps_its_error)
+TEST(solver_info_needs_a_handle_and_keeps_the_error)
 {
     const certreg_bounds bounds = good();
-    ck_assert_int_eq(cr_call_guard_enter(&bisection->guard, &bisection->error), CERTREG_OK);
-    tolerance_is_refused(&bounds, 0.1, 0, CERTREG_E_BUSY, "");
-    radius_is_refused(&bounds, NULL, 1, 0, CERTREG_E_BUSY, "");
-    ck_assert_str_eq(bisection->error.text, "");
-    cr_call_guard_leave(&bisection->guard, CERTREG_OK);
-    ck_assert_double_gt(within(&bounds, 0.1).radius, 0);
+    certreg_mean_change change = {.struct_size = sizeof change};
+    certreg_solve_info info = {.struct_size = sizeof info}, unsized = {.struct_size = 12};
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, -1, &change), CERTREG_E_INVALID);
+    solver_info(solver);
+    KIT_SAYS(certreg_solver_error(solver), "radius");
+    ck_assert_int_eq(certreg_solver_info(NULL, &info), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_info(NULL, &info), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_solver_info(solver, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_solver_error(solver), "info");
+    ck_assert_int_eq(certreg_bisection_info(bisection, &unsized), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_bisection_error(bisection), "info.struct_size");
+}
+
+/* ---- plans */
+static _Alignas(64) unsigned char memory[1 << 15];
+
+/* Plans that are refused, and the field that is named. The solver's plan has the fields that the
+ * bisection's begins with, so that rows without accuracy and cap are for both. */
+static const struct {
+    certreg_bisection_plan plan;
+    certreg_status status;
+    const char *word;
+} bad_plans[] = {
+    {{.struct_size = 12}, CERTREG_E_INVALID, "plan.struct_size"},
+    {{.max_evaluations = UINT32_MAX}, CERTREG_E_INVALID, "plan.max_evaluations"},
+    {{.max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS - 1},
+     CERTREG_E_INVALID,
+     "plan.max_evaluations"},
+    {{.max_evaluations = CERTREG_LEAST_RADIUS_EVALUATIONS - 1, .accuracy = 1e-9},
+     CERTREG_E_INVALID,
+     "plan.max_evaluations"},
+    {{.memory = memory + 8, .memory_bytes = 1 << 14}, CERTREG_E_INVALID, "plan.memory"},
+    {{.memory = memory, .memory_bytes = 8}, CERTREG_E_SMALL_MEMORY, "plan.memory_bytes"},
+    {{.accuracy = 1e-10}, CERTREG_E_INVALID, "plan.accuracy"},
+    {{.accuracy = 0.51}, CERTREG_E_INVALID, "plan.accuracy"},
+    {{.accuracy = NAN}, CERTREG_E_INVALID, "plan.accuracy"},
+    {{.cap = -1}, CERTREG_E_INVALID, "plan.cap"},
+    {{.cap = 10.1}, CERTREG_E_INVALID, "plan.cap"},
+    {{.cap = NAN}, CERTREG_E_INVALID, "plan.cap"},
+};
+
+TEST_ROWS(solver_and_bisection_plan_names_the_bad_field, bad_plans)
+{
+    certreg_bisection_plan plan = bad_plans[_i].plan;
+    certreg_solver_plan shorter = STRUCT(certreg_solver_plan,
+                                         .max_evaluations = plan.max_evaluations,
+                                         .memory = plan.memory, .memory_bytes = plan.memory_bytes);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_bisection *b = bisection;
+    certreg_solver *s = solver;
+    if (plan.struct_size) shorter.struct_size = plan.struct_size;
+    else plan.struct_size = sizeof plan;
+    ck_assert_int_eq(certreg_bisection_create(&plan, &why, &b), bad_plans[_i].status);
+    ck_assert_ptr_null(b);
+    ck_assert_int_eq(why.status, bad_plans[_i].status);
+    KIT_SAYS(&why, bad_plans[_i].word);
+    if (plan.accuracy != 0 || plan.cap != 0) return;
+    ck_assert_int_eq(certreg_solver_create(&shorter, &why, &s), bad_plans[_i].status);
+    ck_assert_ptr_null(s);
+    KIT_SAYS(&why, bad_plans[_i].word);
+}
+
+TEST(solver_and_bisection_live_in_the_callers_memory)
+{
+    certreg_solver_plan of_solver = {
+        .struct_size = sizeof of_solver, .memory = memory, .memory_bytes = certreg_solver_size()};
+    certreg_bisection_plan of_bisection =
+        STRUCT(certreg_bisection_plan, .memory = memory, .memory_bytes = certreg_bisection_size());
+    certreg_solver *s;
+    certreg_bisection *b;
+    ck_assert_int_eq(certreg_solver_create(&of_solver, NULL, &s), CERTREG_OK);
+    ck_assert_ptr_eq(s, memory);
+    certreg_solver_destroy(s);
+    ck_assert_int_eq(certreg_bisection_create(&of_bisection, NULL, &b), CERTREG_OK);
+    ck_assert_ptr_eq(b, memory);
+    certreg_bisection_destroy(b);
+    of_solver.memory_bytes--, of_bisection.memory_bytes--;
+    ck_assert_int_eq(certreg_solver_create(&of_solver, NULL, &s), CERTREG_E_SMALL_MEMORY);
+    ck_assert_int_eq(certreg_bisection_create(&of_bisection, NULL, &b), CERTREG_E_SMALL_MEMORY);
+    certreg_solver_destroy(NULL), certreg_bisection_destroy(NULL);
+}
+
+TEST(solver_and_bisection_create_need_an_out_and_a_known_version)
+{
+    certreg_error why = {.struct_size = sizeof why};
+    struct {
+        certreg_bisection_plan known;
+        double later;
+    } plan = {{.struct_size = sizeof plan}, 0};
+    certreg_bisection *made = NULL;
+    ck_assert_int_eq(certreg_solver_create(NULL, &why, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "out");
+    ck_assert_int_eq(certreg_bisection_create(NULL, &why, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "out");
+    ck_assert_int_eq(certreg_bisection_create(&plan.known, NULL, &made), CERTREG_OK);
+    certreg_bisection_destroy(made);
+    plan.later = 1;
+    ck_assert_int_eq(certreg_bisection_create(&plan.known, NULL, &made), CERTREG_E_VERSION);
 }
 
 SOLVER_MAIN("refusals of solver and bisection")

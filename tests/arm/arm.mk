@@ -11,7 +11,7 @@ arm_build = --no-print-directory O=lib/arm NVCC= AR=aarch64-linux-gnu-ar blas_cf
     check_cflags= check_libs='-lcheck_pic -lsubunit -lrt -lm' NATIVE=$(platform_program)
 # Too slow in the emulator: minutes each, most of them in long doubles, which aarch64 computes in
 # software.
-arm_slow  := $(call named,prop_solver prop_solver_moment prop_true_radius unit_group_sequential)
+arm_slow  := $(call named,prop_solver prop_true_radius unit_group_sequential)
 arm_programs := $(filter-out $(arm_slow),$(call named,unit_% api_% fault_% prop_%))
 
 counter := $(OBJ)/tests/arm/counter

@@ -84,3 +84,24 @@ hostile random_hostile(dice *d)
     h.tolerance = (double)((fabsl(h.rise) + 1e-3L * deviation) * pow(10, dice_between(d, -1, 0.5)));
     return h;
 }
+
+hostile ordinary_hostile(dice *d)
+{
+    const double mean = dice_between(d, -0.95, 0.95), most = 1 - mean * mean,
+                 variance = most * pow(10, dice_between(d, -3, 0)), spread = sqrt(variance),
+                 reach = spread * erf((1 - fabs(mean)) / spread * sqrt(0.5)),
+                 slope = reach * dice_between(d, 0, 0.99);
+    return (hostile){.r = pow(10, dice_between(d, -2, 0.3)),
+                     .tolerance = spread * pow(10, dice_between(d, -1.3, 0.2)),
+                     .bounds = {.struct_size = sizeof(certreg_bounds),
+                                .sigma = 1,
+                                .mean_lo = mean - 0.01,
+                                .mean_hi = mean + 0.01,
+                                .variance_hi = variance,
+                                .gradient_lo = 0.9 * slope,
+                                .gradient_hi = slope,
+                                .range_lo = -1,
+                                .range_hi = 1,
+                                .moment_center = mean,
+                                .moment_hi = variance * 1.01}};
+}

@@ -18,5 +18,7 @@ typedef struct hostile {
 /* A function of one normal variable that takes a few values, its constraints rounded outward, its
  * boxes widened at random. */
 hostile random_hostile(dice *);
+/* Constraints as they occur, of no function in particular: its rise and its mean are 0. */
+hostile ordinary_hostile(dice *);
 
 #endif

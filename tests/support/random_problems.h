@@ -1,28 +1,32 @@
-/* Random admissible problems for the solver's property tests, from a seed, with the hard corners
- * well represented. */
+/* Numbers drawn from a seed, so that a failure can be repeated. */
 #ifndef CR_TESTS_PROBLEMS_H
 #define CR_TESTS_PROBLEMS_H
-#include "certreg/certreg.h"
-#include "support/reference_dual.h"
-#include <certreg/solver.h>
 #include <stdint.h>
 
 typedef struct dice {
     uint64_t state;
 } dice;
 
-dice dice_of(uint64_t seed);
-double dice_between(dice *, double low, double high);
+/* In (0, 1). */
+static inline double dice_share(dice *d)
+{
+    d->state += 0x9e3779b97f4a7c15u;
+    uint64_t x = d->state;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return ((double)((x ^ (x >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
 
-/* r in [1e-4, 6] log-uniform; the range finite, open on one side or on both; the mean anywhere,
- * also down to 1e-6 of the span from an end; the variance small, near and beyond what the range
- * allows; the correlation absent, small, anywhere, or near its largest. */
-ref_problem random_problem(dice *);
-/* The same constraints as a caller gives them; sigma is 1. */
-certreg_bounds problem_bounds(const ref_problem *);
+static inline dice dice_of(uint64_t seed)
+{
+    dice d = {seed * 0xd1342543de82ef95u + 1};
+    dice_share(&d);
+    return d;
+}
 
-/* The greatest value of a concave function between two places, by golden sections. */
-double greatest_between(double (*value)(const void *of, double at), const void *of, double low,
-                        double high, int steps);
+static inline double dice_between(dice *d, double low, double high)
+{
+    return low + (high - low) * dice_share(d);
+}
 
 #endif

@@ -107,22 +107,6 @@ static inline certreg_radius above(const certreg_bounds *bounds, const double *t
     return out;
 }
 
-/* A shift that is refused: the status, the message that names the culprit, and nothing proven. */
-static inline void expect_status(const certreg_bounds *bounds, uint32_t constraints, double radius,
-                                 certreg_status want, const char *word)
-{
-    certreg_mean_change out = {.struct_size = sizeof out, .drop = 1, .rise = 1};
-    const certreg_status got = certreg_solver_worst_case(solver, bounds, constraints, radius, &out);
-    const certreg_error *why = certreg_solver_error(solver);
-    ck_assert_msg(got == want, "status %d: %s", got, why->text);
-    ck_assert_int_eq(why->status, want);
-    KIT_SAYS(why, word);
-    ck_assert_double_eq(out.drop, INFINITY); /* nothing proven is infinite */
-    ck_assert_double_eq(out.rise, INFINITY);
-    ck_assert_double_eq(out.mean_least, -INFINITY);
-    ck_assert_double_eq(out.mean_greatest, INFINITY);
-}
-
 /* Never below the true value but for its own rounding, and above it by no more than a share. */
 static inline void assert_tight(double got, double want, double share)
 {
