@@ -4,7 +4,7 @@
 by_blas := $(shell grep -l denoiser_create tests/*.c)
 by_blas := $(filter-out $(OBJ)/tests/unit_denoiser,$(by_blas:tests/%.c=$(OBJ)/tests/%))
 
-by_path := $(fast) $(call named,unit_cpu prop_units prop_true_radius)
+by_path := $(fast) $(call named,unit_cpu prop_conditions prop_true_radius)
 compared := $(golden) $(OBJ)/tests/platforms/platform
 
 .PHONY: check-paths on-path
