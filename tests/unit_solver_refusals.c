@@ -137,6 +137,7 @@ static const struct {
 } infeasible[] = {
     /* name, constraints, mean_lo, mean_hi, variance, gradient, lo, hi, center, moment, word */
     {"a gradient above the deviation", V | G, 0, 0, 0.25, 0.6, 0, 0, 0, 0, "gradient_lo"},
+    {"a gradient just above it", V | G, 0, 0, 0.25, 0.5000001, 0, 0, 0, 0, "gradient_lo"},
     {"the same within a range", ALL, 0, 0, 0.25, 0.6, -1, 1, 0, 0, "gradient_lo"},
     {"an affine function within a range", ALL, 0, 0, 0.25, 0.5, -1, 1, 0, 0, "gradient_lo"},
     {"or above an end", ALL, 0, 0, 0.25, 0.5, -1, INFINITY, 0, 0, "gradient_lo"},
