@@ -1,7 +1,9 @@
-"""What commands write: tables, documents, summaries, and advice."""
+"""What commands write: tables, documents, summaries, advice, scales and intervals; and what they do
+with the names of columns."""
 
 import csv
 import io
+import json
 import math
 import os
 import re
@@ -12,13 +14,13 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import ASKED, CERTIFY, MODELS, OWN_CALLS, PRODUCT, STEPS, command_refused
-from kit import model, near, parametrize, read, run, said, table_of, write
 import kit
+from kit import ASKED, CERTIFY, MODELS, OWN_CALLS, PRODUCT, STEPS, certify_refused, command_refused
+from kit import drawn_from, model, near, package, parametrize, read, run, said, table_of, write
 from certreg import Estimator, Question, Reason
 from certreg.cli import report
-from certreg.cli.report import in_options
 from certreg.cli.files import seed_in
+from certreg.cli.report import in_options
 from certreg.results import reason_text
 
 X = kit.X[:6]
@@ -38,7 +40,9 @@ def test_rows_are_those_of_the_library():
             assert (row["row"], row["outcome"]) == (str(i), c.outcome.name.lower())
             assert float(row["radius"]) == c.radius
             assert float(row["prediction"]) == c.prediction
-    assert len(table) == 6
+    out, err = said(*CERTIFY, "-o", "-")
+    assert len(list(csv.DictReader(io.StringIO(out)))) == len(table) == 6
+    assert "mean radius" in err
 
 
 def test_a_line_says_what_helps_where_nothing_is_certified():
@@ -90,12 +94,8 @@ def test_json_has_everything_but_the_seed():
     assert document["summary"][0]["certified"] == 6
     said(*ask, "--keep-seed")
     assert read("r.json")["plan"]["seed"] == "987654321"
-
-
-def test_rows_on_standard_output():
-    out, err = said(*CERTIFY, "-o", "-")
-    assert len(list(csv.DictReader(io.StringIO(out)))) == 6
-    assert "mean radius" in err
+    first, second = (table_of(*CERTIFY[:-2])[0]["estimate"] for _ in range(2))
+    assert first != second  # without a seed the noise is fresh
 
 
 SOMETIMES = ("models.py:sometimes_nan", "steps.npy", *ASKED)
@@ -120,14 +120,8 @@ def test_rows_without_an_answer_have_no_numbers_and_enter_no_mean():
     (name,) = report.curves(document["rows"], False)
     assert name == "sigma 0.25, tolerance 0.5"
     assert {row["error"] for row in table_of(*ask, "--count-failures")} == {""}
-
-
-def test_where_no_row_has_an_answer_there_is_no_mean_error():
-    np.save("far.npy", STEPS[8:])
-    np.save("y.npy", [1, 2])
-    out, err = said("certify", SOMETIMES[0], "far.npy", *ASKED, "--labels", "y.npy", status=1)
-    assert out.split()[-3] == "nan"
-    assert "Warning" not in err
+    out, err = said(*ask, "--rows", "8:", status=1)  # where no row has an answer
+    assert out.split()[-3] == "nan" and "Warning" not in err
 
 
 def test_a_failing_model_loses_nothing():
@@ -150,11 +144,6 @@ def test_a_file_is_whole_or_as_it_was():
     assert sorted(os.listdir()) == ["models.py", "r.csv", "steps.npy", "x.npy"]
 
 
-def test_without_a_seed_the_noise_is_fresh():
-    first, second = (table_of(*CERTIFY[:-2])[0]["estimate"] for _ in range(2))
-    assert first != second
-
-
 def test_records_answer_other_questions_without_calls():
     ask = ("certify", "models.py:slow", *CERTIFY[2:], "--resume", "r", "--keep-records")
     table_of(*ask)
@@ -172,6 +161,8 @@ def test_sigma_recommends_the_greatest_mean_radius():
         means.setdefault(row["sigma"], []).append(float(row["radius"]))
     best = max(means, key=lambda sigma: np.mean(means[sigma]))
     assert (len(table), best) == (18, "0.25")
+    alike = table_of("sigma", *CERTIFY[1:])[0]["estimate"], table_of(*CERTIFY)[0]["estimate"]
+    assert alike[0] != alike[1]  # it has noise of its own
     deploy = "Deploy sigma 0.25 for tolerance 0.5. Its mean radius, {:.5g}, is the greatest.\n"
     assert deploy.format(np.mean(means[best])) in run(*ask)[1]
     np.save("y.npy", TRUTHS)
@@ -199,11 +190,6 @@ def test_sigma_leaves_out_rows_that_failed_at_some_level():
     assert none in run(*ask, "--rows", "8:")[1]
 
 
-def test_sigma_has_noise_of_its_own():
-    a, b = (table_of(command, *CERTIFY[1:])[0]["estimate"] for command in ("sigma", "certify"))
-    assert a != b
-
-
 # ---- bounds and attack
 def test_bounds():
     ask = ("bounds", *PRODUCT, "--sigma", ".25", "--samples", "200")
@@ -229,7 +215,7 @@ def test_attacks_of_each_row_have_both_ends():
     assert table_of(*words) == rows
     assert table_of(*words, "--rows", "2:4") == rows[2:4]
     said(*words, "-o", "r.json")
-    assert read("r.json")["plan"]["calls"] == 1000
+    assert (read("r.json")["plan"]["calls"], read("r.json")["summary"][0]["broken"]) == (1000, 6)
     assert '"seed"' not in kit.pathlib.Path("r.json").read_text()
 
 
@@ -296,19 +282,20 @@ def test_the_first_command_makes_the_file_and_others_read_it():
     parts = [table_of(*UNSEEDED, "--seed-file", "seed", "--rows", rows) for rows in (":2", "2:")]
     assert sum(parts, []) == whole
     assert read("seed") == seed
-    table_of(*UNSEEDED, "--seed-file", "other")
-    assert seed_in("other") != int(seed)
+    out, err = said(*UNSEEDED, "--seed-file", "secret", "-o", "r.json")
+    assert seed_in("secret") != int(seed)
+    told = out + err + kit.pathlib.Path("r.json").read_text()
+    assert read("secret").strip() not in told and "secret" not in told
 
 
-@parametrize(
-    "words",
-    ("attack", *PRODUCT, *UNSEEDED[3:], "--calls", 500),
-    ("bounds", *PRODUCT, "--sigma", ".25", "--radius", ".2"),
-    ("sigma", *PRODUCT, *UNSEEDED[3:]),
-)
-def test_every_command_with_noise_takes_it(words):
-    said(*words, "-q", "--seed-file", "seed")
-    assert seed_in("seed") == int(read("seed"))
+def test_every_command_with_noise_takes_it():
+    for words in (
+        ("attack", *PRODUCT, *UNSEEDED[3:], "--calls", 500),
+        ("bounds", *PRODUCT, "--sigma", ".25", "--radius", ".2"),
+        ("sigma", *PRODUCT, *UNSEEDED[3:]),
+    ):
+        said(*words, "-q", "--seed-file", words[0])
+        assert seed_in(words[0]) == int(read(words[0]))
 
 
 def test_jobs_that_make_it_at_the_same_time_get_one_seed():
@@ -318,7 +305,381 @@ def test_jobs_that_make_it_at_the_same_time_get_one_seed():
     assert [name for name in os.listdir() if "seed" in name] == ["seed"]
 
 
-def test_it_is_not_told():
-    out, err = said(*UNSEEDED, "--seed-file", "secret", "-o", "r.json")
-    told = out + err + kit.pathlib.Path("r.json").read_text()
-    assert str(seed_in("secret")) not in told and "secret" not in told
+# ---- interval and scale
+CALIBRATED = "--calibration points.npy --truths truths.npy --sigma .3 --radius .1 --alpha .1"
+CALIBRATED = (*CALIBRATED.split(), "--samples", 31, "--seed", 3)
+INPUTS = np.random.default_rng(6).normal(size=(240, 3))
+OUTPUTS = INPUTS @ np.array([1, 0.5, -0.5]) + 0.5 * np.random.default_rng(7).normal(size=240)
+MORE_MODELS = """
+WEIGHTS = np.array([1, 0.5, -0.5], np.float32)
+def linear(x): return x @ WEIGHTS
+def second(x): return np.stack([0 * x[:, 0], x @ WEIGHTS], 1)
+def turn(x): return 170 + x @ WEIGHTS
+def steep(x): return x @ [4, 2, 1]
+def even(x): return x.sum(1)
+def both(x): return np.stack([x.sum(1), x @ [1, 9, 1]], 1)
+"""
+
+
+@pytest.fixture
+def calibration(models):
+    write("models.py", MORE_MODELS, "a")
+    for name, array in (("points", INPUTS[:160]), ("new", INPUTS[160:])):
+        np.save(f"{name}.npy", array)
+    for name, array in (("truths", OUTPUTS[:160]), ("labels", OUTPUTS[160:])):
+        np.save(f"{name}.npy", array)
+
+
+def intervals(*more, model="linear"):
+    return ("interval", f"models.py:{model}", "new.npy", *CALIBRATED, *more)
+
+
+def test_intervals_and_their_coverage_are_told(calibration):
+    out, err = said(*intervals("--labels", "labels.npy", "-o", "intervals.csv", "-q"))
+    assert out.split()[:6] == "sigma radius alpha rows empty infinite".split()
+    assert (float(out.split()[-1]) > 0.85, err) == (True, "")
+    lines = read("intervals.csv")
+    assert [int(line["row"]) for line in lines] == list(range(80))
+    for line in lines:
+        inside = float(line["lo"]) <= float(line["label"]) <= float(line["hi"])
+        assert int(line["covered"]) == inside
+    said(*intervals("-o", "other.csv", "--rows", "0:20"))  # the seed is that of the calibration
+    assert all(a["lo"] != b["lo"] for a, b in zip(lines, read("other.csv")))
+
+
+def test_intervals_of_another_output_and_of_angles(calibration):
+    second = intervals("--output", 1, model="second")
+    medians = [float(said(*words)[0].split()[-2]) for words in (intervals(), second)]
+    assert medians[1] / medians[0] == near(1, 0.05)
+    np.save("truths.npy", OUTPUTS[:160] + 170)
+    said(*intervals("--angle", "deg", "-o", "arcs.csv", model="turn"))
+    assert max(float(line["width"]) for line in read("arcs.csv")) < 10
+
+
+HELD = INPUTS[:8].repeat(3, 0) + np.random.default_rng(8).normal(size=(24, 3))
+
+
+def tuned(*more, model="steep"):
+    np.save("held.npy", HELD)
+    words = "--sigma .1,.2,.4 --tolerance 1 --samples 200 --seed 3 -q -o scale.npy".split()
+    out, err = said("scale", f"models.py:{model}", "held.npy", *words, *more)
+    assert err == ""
+    return out, np.load("scale.npy")
+
+
+def test_the_scale_serves_certify(calibration):
+    out, scale = tuned()
+    assert re.match(r"group +share +factor\n", out)
+    assert re.search(r"\nDeploy sigma 0\.\d with this scale\. .* is 1\.\d+ times", out)
+    np.testing.assert_allclose(scale, np.array([0.5, 1, 2]), rtol=0.15)
+    ask = "--sigma .2 --tolerance 1 --scale scale.npy".split()
+    assert len(table_of("certify", "models.py:steep", "held.npy", *ask)) == len(HELD)
+    tuned("-o", "scale.csv")  # with all digits: fewer would be rounded up
+    np.testing.assert_array_equal(np.loadtxt("scale.csv", delimiter=","), scale)
+
+
+def test_groups_start_and_labels(calibration):
+    np.save("groups.npy", [5, 5, 9])
+    np.save("start.npy", [1, 1, 0.5])
+    np.save("labels.npy", HELD @ np.array([4, 2, 1]))
+    more = "--groups groups.npy --scale start.npy --labels labels.npy --samples 1000".split()
+    out, (a, b, c) = tuned(*more)
+    assert re.search(r"\n +5 .*\n +9 ", out)
+    assert a == b
+    assert c / a == near(np.sqrt(10), 0.4)
+
+
+def test_no_gain_is_said_and_another_output_is_followed(calibration):
+    out, scale = tuned("--rounds", 1, model="even")
+    if "no clear gain" in out:
+        np.testing.assert_array_equal(scale, 1)
+    assert re.search(r"is (0\.9|1\.0)\d+ times", out)
+    assert tuned("--output", 1, model="both")[1].argmin() == 1
+
+
+# ---- what scripts use
+HOUSES = """
+def price(frame):
+    town = frame["town"].map({"north": 40.0, "south": 0.0})
+    return (3 * frame["area"] - frame["age"] + town).to_numpy()
+"""
+TABLE = "area,town,age\n80,north,1.5\n100.5,south,20\n60,south,3\n120,north,50.5\n"
+
+
+@pytest.fixture
+def houses():
+    package("pandas")
+    write("models.py", HOUSES, "a")
+    write("houses.csv", TABLE)
+
+
+def document(*words):
+    return json.loads(said(*words, "--json")[0])
+
+
+# ---- documents
+INTERVAL = ("--calibration", "x.npy", "--truths", "y.npy", "--radius", "0", "--alpha", ".3")
+
+
+@parametrize(
+    "words, name",
+    (("certify", *PRODUCT, *ASKED), "summary"),
+    (("bounds", *PRODUCT, *ASKED, "--radius", ".1"), "summary"),
+    (("attack", *PRODUCT, *ASKED), "summary"),
+    (("interval", *PRODUCT, "--sigma", ".25", *INTERVAL), "summary"),
+    (("check", *PRODUCT), "findings"),
+    (("info",), "info"),
+    (("scale", "models.py:product", "many.npy", *ASKED), "scale"),
+    (("sigma", *PRODUCT, *ASKED), "chosen"),
+)
+def test_every_command_has_a_document(words, name):
+    np.save("y.npy", model(X))
+    np.save("many.npy", kit.X[:12])
+    found = document(*words)
+    assert found["certreg"] and name in found and "rows" not in found
+
+
+def test_the_chosen_sigma_is_a_field():
+    asked = ("sigma", *PRODUCT, *ASKED[2:], "--sigma", ".1,.25", "--tolerance", ".5,1e-9")
+    found = document(*asked)
+    some, none = found["chosen"]
+    best = max(found["summary"], key=lambda line: line["mean_radius"])
+    assert (some["sigma"], some["tolerance"], some["left_out"]) == (best["sigma"], 0.5, 0)
+    assert (none["tolerance"], none["sigma"]) == (1e-9, None)
+    said(*asked, "-o", "r.json", "-q")
+    assert read("r.json")["chosen"] == found["chosen"]
+    assert document(*CERTIFY, "--units", ".5")["units"][0]["lines"]
+    out, err = said(*CERTIFY, "-o", "-", "-q", "--json")
+    assert out.startswith("row,sigma,") and json.loads(err)["summary"][0]["rows"] == 6
+
+
+def test_several_sigmas_share_alpha():
+    more = (*PRODUCT, "--samples", "200", "--seed", "7", "--tolerance", ".5", "--sigma", ".1,.25")
+    table = table_of("certify", *more)
+    assert [line["sigma"] for line in table] == ["0.1", "0.25"] * 6
+    assert {line["alpha"] for line in table} == {"0.025"}
+    sentence = "--sigma must be one number with --denoise"
+    command_refused(2, sentence, "certify", *more, "--denoise", "x.npy")
+
+
+# ---- tables as they are
+AT = ("--sigma", ".1", "--tolerance", "30", "--samples", "200")
+
+
+@parametrize("name", "houses.csv", "houses.parquet")
+def test_a_model_in_python_gets_a_table_as_it_is(houses, name):
+    if name != "houses.csv":
+        package("pyarrow")
+        package("pandas").read_csv("houses.csv").to_parquet(name)
+    out, err = said("certify", "models.py:price", name, *AT, "-o", "r.csv")
+    assert ": the model gets a DataFrame, " in err and err.startswith(f"certreg: {name} h")
+    assert err.endswith("and only area, age get noise\n") and err.count("\n") == 1
+    found = [float(line["prediction"]) for line in read("r.csv")]
+    assert np.abs(np.subtract(found, [278.5, 281.5, 177, 349.5])).max() < 5
+    assert document("attack", "models.py:price", "houses.csv", *AT)["summary"][0]["certified"] == 4
+    write("prices.csv", "278.5\n281.5\n177\n349.5\n")
+    points = ("--calibration", "houses.csv", "--truths", "prices.csv", "--radius", "0")
+    asked = ("interval", "models.py:price", "houses.csv", "--sigma", ".1", *points, "--alpha", ".4")
+    assert document(*asked)["summary"][0]["infinite"] == 0
+    for scale in ("std", "iqr:houses.csv"):
+        command_refused(2, "--scale needs a file of other inputs", *asked, "--scale", scale)
+    assert document("check", "models.py:price", "houses.csv", "--scale", "std")["findings"] == []
+
+
+def test_tables_that_get_no_noise_are_refused(houses):
+    sentence = "'north' in line 2, column 'town', which is not a number"  # for other models
+    command_refused(2, sentence, "certify", "model.txt", "houses.csv", *AT)
+    marks = "".join(f"{','.join(f'{i:06b}')},t{i}\n" for i in range(60))
+    write("houses.csv", f"a,b,c,d,e,f,town\n{marks}")
+    sentence = "'t0' in line 2.*no other column gets noise: repair it, or give --scale$"
+    command_refused(2, sentence, "certify", "models.py:price", "houses.csv", *AT, "-q")
+    write("comma.csv", "area;age\n80,5;1\n60;2,5\n")
+    sentence = "'80,5' in line 2, column 'area', which is not a number, and no column holds numbers"
+    for scale in ("std", "2", "iqr:comma.csv"):
+        words = ("certify", "models.py:price", "comma.csv", *AT, "--scale", scale)
+        command_refused(2, sentence, *words)
+    words = ("certify", "models.py:product", "x.npy", *AT, "--scale", "std:comma.csv")
+    command_refused(2, sentence, *words)
+    write("houses.csv", TABLE.replace("20\n", "inf\n"))
+    sentence = "column 'age' is inf in row 1, and only finite"
+    command_refused(2, sentence, "certify", "models.py:price", "houses.csv", *AT)
+
+
+def test_spreads_are_scales(houses):
+    """Of the whole file, whichever rows are certified, or of another one."""
+    deviations = np.std([[80, 1.5], [100.5, 20], [60, 3], [120, 50.5]], axis=0)
+    found = document("certify", "models.py:price", "houses.csv", *AT, "--scale", "std")
+    assert np.allclose(found["plan"]["scale"], [deviations[0], 0, deviations[1]])
+    np.save("other.npy", X[:4] * [1, 2, 3])
+    for scale, wanted in (("std", X), ("std:other.npy", X[:4] * [1, 2, 3])):
+        found = document(*CERTIFY, "--scale", scale, "--rows", ":2")
+        assert np.allclose(found["plan"]["scale"], wanted.std(0, dtype=float))
+    wrong = "--scale std:y.npy: its inputs have shape .2,.; they must have .3,.$"
+    np.save("y.npy", X[:, :2])
+    command_refused(2, wrong, *CERTIFY, "--scale", "std:y.npy")
+    np.save("x.npy", np.ones((3, 3)))
+    command_refused(2, "--scale iqr: feature 0 has the iqr 0 in 3", *CERTIFY, "--scale", "iqr")
+
+
+def test_sentences_name_the_column():
+    write("x.csv", "income,age,rooms\n1e9,1.5,2\n2e9,2,3\n")
+    out, err = said("certify", PRODUCT[0], "x.csv", *ASKED, status=1)
+    assert "row 0: column 'income' = 1e+09 cannot carry" in err
+    assert err.endswith("; --scale std puts --sigma in units of each feature\n")
+    write("x.csv", "income,age,rooms\n1e9,1.5,2\n2,2,3\n")
+    assert "; --scale std" in said("certify", PRODUCT[0], "x.csv", *ASKED, status=1)[1]
+    write("x.csv", "income,age,rooms\n1,2,3\n1,inf,3\n")
+    command_refused(2, "in row 1, column 'age' ", "certify", PRODUCT[0], "x.csv", *ASKED)
+
+
+# ---- names of columns: they are matched, or refused; where one side has none, their order is said
+NAMED = """
+class Fitted:
+    feature_names_in_ = np.array(["age", "sex", "bmi"], dtype=object)
+    def predict(self, x):
+        x = np.asarray(x)
+        return x[:, 0] + 3 * x[:, 1] * x[:, 2]
+fitted = Fitted()
+class Years(Fitted):
+    feature_names_in_ = ["2019", "2020", "2021"]
+years = Years()
+"""
+NAMES = ("age", "sex", "bmi")
+UNNAMED = " has no names for its features: taken in the order of "
+
+
+def write_table(name, names, values):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(", ".join(names) + "\n")
+        np.savetxt(file, np.atleast_2d(values), delimiter=",")
+
+
+@pytest.fixture
+def named(models):
+    write("models.py", NAMED, "a")
+    write_table("x.csv", NAMES, X)
+    write_table("turned.csv", NAMES[::-1], X[:, ::-1])
+
+
+def radii(model, x, *more, says=""):
+    """The table of a command that says one thing at most on standard error, beside abstentions."""
+    _, err = said("certify", f"models.py:{model}", x, *ASKED, *more, "-o", "r.csv")
+    err = re.sub(r"certreg: \d of 6 rows abstained .*\n", "", err)
+    assert re.fullmatch(f"certreg: {says}\n" if says else "", err), err
+    return read("r.csv")
+
+
+def test_inputs_go_in_as_the_model_names_them(named):
+    wanted = radii("fitted", "x.csv")
+    assert radii("fitted", "turned.csv") == wanted != radii("product", "x.csv", "-q")
+
+
+def test_other_names_are_refused(named):
+    write_table("scale.csv", ("age", "sex", "height"), [1, 1, 1])
+    for name, owner in (("fitted", "models.py:fitted"), ("product", "x.csv")):
+        sentence = f"scale.csv has no feature named 'bmi', as {owner} has, but 'height'"
+        more = ("--scale", "scale.csv", "-q")
+        certify_refused(sentence, *more, model=f"models.py:{name}", x="x.csv")
+    write_table("x.csv", ("age", "sex"), np.ones((6, 2)))
+    sentence = "x.csv has no feature named 'bmi', as models.py:fitted has: add it"
+    certify_refused(sentence, model="models.py:fitted", x="x.csv")
+
+
+def test_a_side_without_names_is_told_of(named):
+    wide = [f"x{i}" for i in range(20)]
+    write_table("wide.csv", wide, np.full((6, 20), 0.5))
+    for x, order in (
+        ("x.csv", "age, sex, bmi"),
+        ("turned.csv", "bmi, sex, age"),
+        ("wide.csv", r"x0, .*, x7, \.\.\. \(20\)"),
+    ):
+        radii("product", x, says=f"models.py:product{UNNAMED}{x}, {order}")
+        radii("product", x, "-q")
+    says = f"x.npy{UNNAMED}models.py:fitted, age, sex, bmi"
+    assert radii("fitted", "x.npy", says=says) == radii("fitted", "x.csv")
+    radii("product", "x.npy")  # where neither has names there is nothing to say
+
+
+@parametrize(
+    "scale, says",
+    ("2", "noise on rooms, size, when. Whole numbers get it too, in rooms: if they are .*"),
+    ("std", "noise on rooms, size, when. Whole numbers get it too, in rooms: if they are .*"),
+    ("s.npy", ""),
+)
+def test_whole_numbers_that_get_noise_are_told_of(named, scale, says):
+    """In Python columns of integers are exact. In float32 all times are whole numbers."""
+    values = np.c_[[1, 4, 2, 3, 3, 2], X[:, 0], 1.7e9 + 1e8 * X[:, 1]]
+    write_table("t.csv", ("rooms", "size", "when"), values)
+    np.save("t.npy", values)
+    np.save("s.npy", [0, 1, 100])
+    more = "--sigma 99 --tolerance 9 --samples 50 --statistic median --scale".split()
+    write("models.py", "def first(x): return x[:, 0]\n", "a")
+    for file in ("t.csv", "t.npy"):
+        err = run("certify", "models.py:first", file, *more, scale)[2]
+        lines = [line for line in err.splitlines() if "noise on" in line]
+        wanted = says if file == "t.csv" else ""
+        assert re.fullmatch(f"certreg: {wanted}" if wanted else "", "".join(lines)), err
+
+
+def test_names_that_are_numbers_are_not_taken_for_an_input(named):
+    write_table("years.csv", ("2021", "2019", "2020"), X)
+    sentence = "years.csv begins with the names of models.py:years, which are numbers: leave out"
+    certify_refused(sentence, model="models.py:years", x="years.csv")
+
+
+def test_a_run_continues_with_the_same_columns_in_another_order(named):
+    more = ("--resume", "r.sqlite")
+    assert radii("fitted", "x.csv", *more) == radii("fitted", "turned.csv", *more)
+    radii("product", "x.csv", "--resume", "r", "-q")
+    certify_refused("arguments .X.", "--resume", "r", "-q", x="turned.csv", status=4)
+
+
+def test_calibration_points(named):
+    inputs = np.random.default_rng(6).normal(size=(60, 3))
+    write_table("points.csv", NAMES, inputs)
+    write_table("points_turned.csv", NAMES[::-1], inputs[:, ::-1])
+    np.save("truths.npy", inputs.sum(1))
+    asked = "--truths truths.npy --sigma .3 --radius .05 --alpha .2 --samples 31 --seed 3".split()
+
+    def width(x, points):
+        words = ("interval", "models.py:fitted", x, "--calibration", points, *asked)
+        with drawn_from(5):
+            return table_of(*words)[0]["width"]
+
+    assert width("x.csv", "points.csv") == width("turned.csv", "points_turned.csv")
+
+
+def test_scales_are_those_of_the_features_with_their_names(named):
+    write_table("scale.csv", NAMES, [1, 0.5, 4])
+    write_table("scale_turned.csv", NAMES[::-1], [4, 0.5, 1])
+    np.save("scale.npy", [1, 0.5, 4])
+    wanted = radii("fitted", "x.csv", "--scale", "scale.csv")
+    for x, scale in (("turned.csv", "scale.csv"), ("x.csv", "scale_turned.csv")):
+        assert radii("fitted", x, "--scale", scale) == wanted
+    says = f"scale.npy{UNNAMED}models.py:fitted, age, sex, bmi"
+    assert radii("fitted", "turned.csv", "--scale", "scale.npy", says=says) == wanted
+    plain, again = (
+        radii("product", "x.csv", "--scale", scale, "-q")
+        for scale in ("scale.csv", "scale_turned.csv")
+    )
+    assert plain == again
+    write_table("scale.csv", ("noise",), np.array([[1], [0.5], [4]]))  # a column names no features
+    radii("fitted", "x.csv", "--scale", "scale.csv", says=f"scale.csv{UNNAMED}models.py:fit.*")
+
+
+def test_a_scale_that_was_chosen_keeps_the_names(named):
+    held = np.random.default_rng(6).normal(size=(24, 3))
+    write_table("held.csv", NAMES[::-1], held[:, ::-1])
+    write_table("groups.csv", NAMES[::-1], [2, 1, 1])
+    tune = "--sigma .2 --tolerance 2 --samples 100 --seed 3 --rounds 2 -o".split()
+    words = ("scale", "models.py:fitted", "held.csv", *tune)
+    out, err = said(*words, "scale.csv")
+    assert err == ""
+    assert re.search(r"\A *group .*\n *age .*\n *sex .*\n *bmi ", out)
+    assert kit.pathlib.Path("scale.csv").read_text().startswith("age,sex,bmi\n")
+    radii("fitted", "turned.csv", "--scale", "scale.csv")
+    run(*words, "scale.csv", "--groups", "groups.csv")
+    age, sex, _ = scale = tuple(float(read("scale.csv")[0][name]) for name in NAMES)
+    assert age == sex
+    run(*words, "scale.npy", "--groups", "groups.csv")
+    assert np.load("scale.npy").tolist() == list(scale)
