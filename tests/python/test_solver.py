@@ -28,7 +28,7 @@ def test_thresholds_are_for_each_function_or_for_all():
 ASKED = Question(0.5, statistic="mean", method="asymptotic")
 
 
-def test_without_its_name_there_is_no_gradient():
+def test_bounds_have_what_was_asked_and_nothing_after_an_abstention():
     with estimator() as e:
         e.certify(Z, 0.25, SAMPLES, ASKED)
         bounds = e.bounds(ASKED, Side.UPPER)
@@ -36,11 +36,8 @@ def test_without_its_name_there_is_no_gradient():
         assert not bounds.constraints & Constraint.GRADIENT
         with pytest.raises(CertregError, match="constraints"):
             e.certify(0, Question(0.5, constraints=Constraints.ECGM))
-
-
-def test_where_a_method_abstains_nothing_is_known():
     f, question = undefined(0, 0.5, lambda x: x[:, 0]), Question(0.5, statistic="mean")
-    with estimator(f, flags=PLAN_COUNT_FAILURES, lo=-9, hi=9) as e:
+    with estimator(f, flags=PLAN_COUNT_FAILURES, lo=-9, hi=9) as e:  # nothing is known
         assert e.certify(ORIGIN, 0.25, SAMPLES, question).radius == 0
         bounds = e.bounds(question, Side.LOWER)
         assert (bounds.constraints, bounds.mean_lo) == (0, None)
@@ -61,21 +58,10 @@ def test_fields_are_what_they_say():
     assert sorted(drops.breakpoints) == list(drops.breakpoints)
     assert (drops.side, rises.side) == (Side.LOWER, Side.UPPER)
     assert (drops.constraints, drops.tilt) == (int(Constraints.ECGM), 0.5)
-
-
-def test_values_have_the_shape_of_what_was_asked():
-    with Solver() as s:
-        f = s.worst_function(SCORE, 0.5)
-    t = np.linspace(-5, 5, 1001).reshape(7, 11, 13)
-    assert f.values(t.tolist()).shape == t.shape
-    assert f.values(t[::2, ::3]).tolist() == f.values(t)[::2, ::3].tolist()
-    assert isinstance(f.values(0.25), float)
-    assert math.isnan(f.values(math.inf))
-    assert f.values([]).shape == (0,)
-
-
-def test_they_are_values_that_can_be_pickled():
-    with Solver() as s:
-        f = s.worst_function(SCORE, 0.5, constraints="CG")
-    again = pickle.loads(pickle.dumps(f))
-    assert (f, f.values(1.5)) == (again, again.values(1.5))
+    t = np.linspace(-5, 5, 1001).reshape(7, 11, 13)  # values have the shape of what was asked
+    assert drops.values(t.tolist()).shape == t.shape
+    assert drops.values(t[::2, ::3]).tolist() == drops.values(t)[::2, ::3].tolist()
+    assert isinstance(drops.values(0.25), float) and math.isnan(drops.values(math.inf))
+    assert drops.values([]).shape == (0,)
+    again = pickle.loads(pickle.dumps(drops))
+    assert (drops, drops.values(1.5)) == (again, again.values(1.5))
