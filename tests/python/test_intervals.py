@@ -86,15 +86,10 @@ def test_angles_are_arcs():
     assert interval.width < 40
     assert interval.hi > 180  # an arc across the end of the turn
     assert [angle in interval for angle in (180, -180, 180 + 3 * 360, 0)] == [True] * 3 + [False]
-
-
-def test_a_set_can_be_empty():
-    X, _, one = calibrated(60, samples=31)
-    one.scores[:] = 1e-9
-    empty = one.interval(X[0], 0.1, 0.1)
-    assert (empty.pieces, empty.width) == ((), 0)
-    assert np.isnan(empty.lo)
-    assert float(linear(X[0])) not in empty
+    with refused(Status.NOT_FINITE):
+        calibrated(12, lambda x: x[:, 0] * np.nan)
+    with refused(Status.CANCELLED):
+        calibrated(12, progress=lambda done, total: done == 3)
 
 
 # ---- files
@@ -124,6 +119,20 @@ def test_a_copy_has_the_calibration_and_noise_of_its_own():
         assert one.threshold == two.threshold and one.lo != two.lo
     before.close()
     assert after.interval(X[0], 0.1, 0.1).width > 0
+    X, _, one = calibrated(60, samples=31)
+    one.scores[:] = 1e-9  # a set can be empty
+    empty = one.interval(X[0], 0.1, 0.1)
+    assert (empty.pieces, empty.width) == ((), 0) and np.isnan(empty.lo)
+    assert float(linear(X[0])) not in empty
+    x, y, one = calibrated(60)  # the names of scikit-learn are other names
+    two = Calibrated(linear, x, y, SIGMA, samples=15, random_state=0, verbose=1, n_jobs=None)
+    np.testing.assert_array_equal(two.scores, one.scores)
+    for more, text in (
+        (dict(n_jobs=2), "in one process: leave out jobs or n_jobs"),
+        (dict(seed=1, random_state=1), "random_state takes the place of seed"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            Calibrated(linear, x, y, SIGMA, **more)
 
 
 def test_intervals_are_arrays_and_frames():
@@ -142,27 +151,11 @@ def test_intervals_are_arrays_and_frames():
     x, y = points(60)
     two, rows = np.stack([y, -y], axis=1), pandas.DataFrame(x, columns=list("abcd"), index=y)
     both = Calibrated(lambda f: np.stack([of_columns(f)] * 2, 1), rows, two, 0.25, samples=15)
+    both = copy.copy(both)
     pairs = both.intervals(rows.iloc[5:7], 0.1, 0.2)
     assert pairs.ends.shape == (2, 2, 2) and pairs.ends[1, 1, 0] == pairs[1][1].lo
     assert pairs.to_frame().index.tolist() == [y[5], y[5], y[6], y[6]]
     assert pairs.to_frame()["output"].tolist() == [0, 1, 0, 1]
-
-
-def test_the_names_of_scikit_learn_are_other_names():
-    x, y, one = calibrated(60)
-    two = Calibrated(linear, x, y, SIGMA, samples=15, random_state=0, verbose=1, n_jobs=None)
-    np.testing.assert_array_equal(two.scores, one.scores)
-    with pytest.raises(TypeError, match="in one process: leave out jobs or n_jobs"):
-        Calibrated(linear, x, y, SIGMA, n_jobs=2)
-    with pytest.raises(TypeError, match="random_state takes the place of seed"):
-        Calibrated(linear, x, y, SIGMA, seed=1, random_state=1)
-
-
-def test_a_copy_takes_tables():
-    X, y = points(60)
-    frame = pytest.importorskip("pandas").DataFrame(X, columns=list("abcd"))
-    after = copy.copy(Calibrated(of_columns, frame, y, 0.25, samples=15, seed=1))
-    assert after.interval(frame[:1], 0.1, 0.2).width > 0
 
 
 def test_files_that_do_not_fit_are_no_calibration(folder):
@@ -268,22 +261,9 @@ def test_the_noise_of_new_inputs_is_always_secret(folder):
         numbers = {int(v) for name in kept.files for v in kept[name].flat if v == v}
     assert len(set(seen)) == 4
     assert not set(seen) & numbers
-
-
-def test_tests_can_fix_the_noise_of_new_inputs():
     (X, _, one), (_, _, other) = calibrated(30, inputs_seed=6), calibrated(30, inputs_seed=6)
-    assert one.interval(X[0], 0.1, 0.2) == other.interval(X[0], 0.1, 0.2)
+    assert one.interval(X[0], 0.1, 0.2) == other.interval(X[0], 0.1, 0.2)  # for tests
     assert one._estimator.info().seed == 6
-
-
-@parametrize(
-    "status, f, more",
-    (Status.NOT_FINITE, lambda x: x[:, 0] * np.nan, {}),
-    (Status.CANCELLED, linear, dict(progress=lambda done, total: done == 3)),
-)
-def test_a_failing_model_and_a_cancel_end_the_calibration(status, f, more):
-    with refused(status):
-        calibrated(12, f, **more)
 
 
 REMEDIES = {
@@ -310,15 +290,6 @@ def remedies(text, calibration_samples):
             yield dict(change, points=2**50) if more else change
 
 
-@parametrize("points", 1, 2, 9, 10, 19, 20, 24, 99, 333)
-def test_the_least_alpha_is_advised(points):
-    with pytest.raises(CertregError) as caught:
-        interval_rule(0, 1, points, alpha=1e-4)
-    told = float(re.search(REMEDIES["alpha"], str(caught.value))[1])
-    assert interval_rule(0, 1, points, alpha=told).least_points <= points
-    assert 1 / (points + 1) <= told < 1 / (points + 1) * (1 + 1e-5)
-
-
 def test_what_is_advised_helps():
     names = ("radius", "samples", "calibration_samples", "points", "alpha")
     values = ((2, 20), (1, 11), (1, 31), (50, 10**6), (1e-4, 0.1))
@@ -331,3 +302,9 @@ def test_what_is_advised_helps():
                 assert interval_rule(**{**asked, **change}).alpha <= 0.5
                 helped.update(change)
     assert helped == set(names)
+    for points in (1, 2, 9, 10, 19, 20, 24, 99, 333):  # the least alpha is advised
+        with pytest.raises(CertregError) as caught:
+            interval_rule(0, 1, points, alpha=1e-4)
+        told = float(re.search(REMEDIES["alpha"], str(caught.value))[1])
+        assert interval_rule(0, 1, points, alpha=told).least_points <= points
+        assert 1 / (points + 1) <= told < 1 / (points + 1) * (1 + 1e-5)

@@ -65,14 +65,11 @@ def test_they_are_shares_and_follow_the_scale(wanted, how):
     np.testing.assert_allclose(limits(**how), wanted, atol=0.05)
 
 
-def test_they_are_about_the_limiting_side():
+def test_they_are_about_the_limiting_side_and_the_output_asked():
     one_sided = lambda x: np.where(x[:, 0] > 0, -4 * x[:, 0], 2 * np.abs(x[:, 1]))  # noqa: E731
     down, up = limits(one_sided, np.zeros((20, 2)), question=Question(1.0, prediction=0))
     assert down > 0.2
     assert abs(up) < 0.02
-
-
-def test_they_are_about_the_output_of_the_question():
     two = lambda x: np.stack([x[:, 1], linear(x)], 1)  # noqa: E731
     found = limits(two, sigma=0.15, question=Question(1.0, output=1), outputs=2)
     np.testing.assert_array_equal(found, limits(sigma=0.15))
@@ -103,14 +100,10 @@ def test_records_hold_the_outputs_of_the_model():
     np.testing.assert_array_equal(outputs, np.concatenate(called))
     with pytest.raises(ValueError, match="outputs is 1; the model of this record has 2"):
         records[0].outputs(1)
-
-
-def test_rows_that_failed_have_none_and_failures_that_count_are_nan():
     rows = kept(failing(2, nothing))
     none = {(r.row, r.sigma_index) for r in rows.records if not len(r.outputs(1))}
-    assert none == set(rows.errors)
-    assert 0 < len(none) < len(rows.records)
-    counted = kept(failing(2, nothing), **COUNTED).records
+    assert none == set(rows.errors) and 0 < len(none) < len(rows.records)
+    counted = kept(failing(2, nothing), **COUNTED).records  # failures that count are NaN
     assert 0 < np.mean([np.isnan(r.outputs(1)).mean() for r in counted]) < 1
 
 
@@ -129,6 +122,11 @@ def test_it_is_found_for_a_linear_model():
 
 
 def test_it_is_found_for_groups():
+    images = X.reshape(-1, 2, 2)  # rows and groups have shapes
+    t = tuned(lambda x: linear(x.reshape(len(x), 4)), images, groups=[[0], [1]])
+    norms = np.sqrt([(16 + 4) / 2, (1 + 0.25) / 2])
+    assert t.scale.shape == (2, 2)
+    assert t.factors[0] / t.factors[1] == near(norms[1] / norms[0], 0.05)
     t = tuned(groups=["a", "b", "b", "a"], samples=2000)
     norms = np.sqrt([(16 + 0.25) / 2, (4 + 1) / 2])
     assert t.groups == ("a", "b")
@@ -136,7 +134,7 @@ def test_it_is_found_for_groups():
     np.testing.assert_allclose(t.scale, t.factors[[0, 1, 1, 0]], rtol=1e-6)
 
 
-def test_masks_stay_and_the_start_sets_the_unit():
+def test_masks_stay_the_start_sets_the_unit_and_a_limit_holds():
     start = np.array([2, 0, 1, 5])
     t, on = tuned(scale=start), start > 0
     assert t.scale[1] == 0
@@ -144,21 +142,10 @@ def test_masks_stay_and_the_start_sets_the_unit():
     assert np.log(t.scale[on] / start[on]).sum() == near(0, 5e-6)
     even = t.scale[on] * SLOPES[on]
     np.testing.assert_allclose(even / even.mean(), 1, atol=0.1)
-
-
-def test_a_limit_holds():
-    t = tuned(lambda x: 3 * x[:, 0], limit=1.5)
+    t = tuned(lambda x: 3 * x[:, 0], limit=1.5)  # a limit holds
     assert 1 / 1.5 - 1e-9 <= t.factors.min() <= t.factors.max() <= 1.5 + 1e-9
     assert t.factors[0] == near(1 / 1.5, 5e-7)
     assert np.log(t.factors).sum() == near(0, 5e-10)
-
-
-def test_shapes_of_images_are_kept():
-    images = X.reshape(-1, 2, 2)
-    t = tuned(lambda x: linear(x.reshape(len(x), 4)), images, groups=[[0], [1]])
-    assert t.scale.shape == (2, 2)
-    norms = np.sqrt([(16 + 4) / 2, (1 + 0.25) / 2])
-    assert t.factors[0] / t.factors[1] == near(norms[1] / norms[0], 0.05)
 
 
 def test_other_inputs_gain_what_is_said():
@@ -218,12 +205,6 @@ def test_trials_in_which_rows_fail_are_not_chosen():
     assert any(trial.failed for trial in t.history)
     assert not any(trial.failed and trial.kept for trial in t.history)
     assert t.changed
-
-
-def test_processes_change_nothing():
-    a, b = (tuned(curved, x=X[:12], rounds=1, samples=100, jobs=jobs) for jobs in (1, 2))
-    np.testing.assert_array_equal(a.scale, b.scale)
-    assert a.gain == b.gain
 
 
 def test_calls_are_bounded_and_counted():
