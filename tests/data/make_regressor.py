@@ -1,5 +1,5 @@
 """Writes regressor.onnx, a regressor as users of scikit-learn have them: y = 3 a - b + c / 2, by
-skl2onnx. The tests of the command line certify it."""
+skl2onnx; tests/python/test_onnx.py certifies it."""
 
 import pathlib
 

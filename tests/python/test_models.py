@@ -11,7 +11,7 @@ import pytest
 
 from kit import SAMPLES, X, Z, certreg, estimator, model, no_warnings, package, parametrize, rows_of
 from kit import same
-from certreg import OnnxModel, as_model, check_model
+from certreg import OnnxModel, as_model
 from certreg.arrays import PIECE
 from certreg.models import device_model, is_factory, writable
 from certreg.frames import names_of
@@ -96,38 +96,21 @@ def test_anything_else_is_refused(thing):
         device_model(thing)
 
 
-def test_without_a_model_noise_is_drawn():
-    with estimator(None) as e:
-        e.begin(Z, 0.25)
-        assert e.draw(0, 2).shape == (2, 3)
-
-
 LOAD = functools.partial(OnnxModel, "model.onnx")
 
 
-@parametrize("f", lambda: 0, lambda path="m.onnx": 0, Made, lambda **more: 0, LOAD)
-def test_factories_need_no_argument(f):
-    assert is_factory(f)
-
-
 @parametrize(
-    "f",
-    model,
-    Made(),
-    lambda *x: x,
-    lambda *, path: path,
-    lambda x: x,
-    np.sum,
-    np.exp,
-    3,
-    OnnxModel,
+    "f, factory",
+    *((f, True) for f in (lambda: 0, lambda path="m.onnx": 0, Made, lambda **more: 0, LOAD)),
+    *((f, False) for f in (model, Made(), lambda *x: x, lambda *, path: path, lambda x: x)),
+    *((f, False) for f in (np.sum, np.exp, 3, OnnxModel)),
 )
-def test_other_callables_are_no_factories(f):
-    assert not is_factory(f)
+def test_factories_need_no_argument(f, factory):
+    assert is_factory(f) == factory
 
 
 # ---- arrays that may be written to
-def test_it_is_the_same_memory():
+def test_writable_is_the_same_memory():
     x = np.arange(12, dtype=np.float32).reshape(3, 4)[:, 1:3]
     assert writable(x) is x
     x.flags.writeable = False
@@ -137,14 +120,11 @@ def test_it_is_the_same_memory():
     assert y.ctypes.data == x.ctypes.data
     y[0, 0] = 9
     assert x[0, 0] == 9
-
-
-def test_it_keeps_the_memory():
     x = np.full(1 << 16, 5, np.float32)
     x.flags.writeable = False
     y = writable(x)
     del x
-    gc.collect()
+    gc.collect()  # the memory is kept
     others = [np.zeros(1 << 16, np.float32) for _ in range(8)]
     assert (y == 5).all(), len(others)
 
@@ -241,15 +221,6 @@ def test_networks_may_return_their_own_memory(torch):
     np.testing.assert_array_equal(as_model(Own())(x), x)
 
 
-def test_certificates_leave_a_module_in_training_mode(torch):
-    one = net(torch, torch.nn.Dropout(0.5))
-    rows_of(one, samples=64)
-    check_model(one, X, sigma=0.25)
-    with estimator(one) as e:
-        e.certify(Z, 0.25, 64, 0.5)
-    assert all(part.training for part in one.modules())
-
-
 def test_nothing_is_copied_and_nothing_warned_about(torch):
     seen, x = [], read_only()
 
@@ -304,9 +275,6 @@ def test_exported_programs_are_models(torch):
     for given in (program, program.module()):
         agrees(given, wanted)
         assert not is_factory(given)
-
-
-def test_programs_for_two_rows_are_refused_by_a_remedy(torch):
     f = as_model(exported(torch, rows=False))
     assert f(read_only()[:2]).shape == (2, 1)
     with pytest.raises(ValueError, match=r"refuses \(200, 3\) .*export it for any number of rows"):
@@ -384,8 +352,7 @@ def test_linear_boosters_of_xgboost(fitted_to):
     assert names_of(f, "abc") == data.feature_names
 
 
-@parametrize("fitted_to", table, framed)
-@parametrize("threads", 1, None)
+@parametrize("fitted_to, threads", (table, 1), (framed, None))
 def test_lightgbm(fitted_to, threads):
     lightgbm, (X, y) = package("lightgbm"), fitted_to()
     fitted = lightgbm.LGBMRegressor(n_estimators=20, verbose=-1, n_jobs=threads).fit(X, y)
