@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from kit import DRAWINGS, near, needs_drawings, package, parametrize, program, root
-from certreg.plots import shares
 
-from figures import certificate, digit, radii, style
+from figures import certificate, digit, style
 from figures.__main__ import PARTS
 from reproduce import settings
 
@@ -54,52 +53,27 @@ def test_every_figure_is_on_a_page_and_every_page_has_its_figures():
 
 def test_the_box_is_the_certificate_and_holds():
     package("matplotlib")
-    for size in (settings.LEAST, settings.FULL):
-        found = certificate.found(small("", size))
-        c = found.certificate
-        assert c.samples == size.samples
-        ax = certificate.drawn(found)
-        box = ax.collections[0].get_paths()[0].get_extents()
-        np.testing.assert_allclose(box.intervalx - certificate.Z, (-c.radius, c.radius))
-        np.testing.assert_allclose(box.intervaly - c.prediction, (-1, 1))
-        lines = {line.get_label(): np.array(line.get_data()) for line in ax.get_lines()}
-        x, smooth = lines["T"]
-        within = (x > box.x0) & (x < box.x1)
-        assert within.sum() > 10
-        assert np.all((smooth > box.y0) & (smooth < box.y1) | ~within)
-        f = lines["f"][1][within]
-        assert np.any((f < box.y0) | (f > box.y1))  # what the figure is to show
-        assert np.any((smooth < box.y0) | (smooth > box.y1))
+    found = certificate.found(small(""))
+    c = found.certificate
+    assert c.samples == settings.LEAST.samples
+    ax = certificate.drawn(found)
+    box = ax.collections[0].get_paths()[0].get_extents()
+    np.testing.assert_allclose(box.intervalx - certificate.Z, (-c.radius, c.radius))
+    np.testing.assert_allclose(box.intervaly - c.prediction, (-1, 1))
+    lines = {line.get_label(): np.array(line.get_data()) for line in ax.get_lines()}
+    x, smooth = lines["T"]
+    within = (x > box.x0) & (x < box.x1)
+    assert within.sum() > 10
+    assert np.all((smooth > box.y0) & (smooth < box.y1) | ~within)
+    f = lines["f"][1][within]
+    assert np.any((f < box.y0) | (f > box.y1))  # what the figure is to show
+    assert np.any((smooth < box.y0) | (smooth > box.y1))
 
 
 def test_radii_are_rounded_to_the_safe_side():
     for radius, below, above in ((0.6077, "0.607", "0.608"), (1.2999, "1.299", "1.300")):
         assert style.certified(radius) == below
         assert style.broken(radius) == above
-
-
-# ---- radii
-@pytest.fixture(scope="module")
-def done(digits, tmp_path_factory):
-    with mock.patch("builtins.print"):
-        return radii.found(small(tmp_path_factory.mktemp("radii")))
-
-
-def test_accuracy_counts_digits_that_are_right(done):
-    random = np.random.default_rng(3)
-    shape = (50, 2, len(radii.ASKED))
-    radius, error = random.uniform(0, 1, shape), random.uniform(0, 20, shape)
-    done = dataclasses.replace(done, radius=radius, error=error)
-    lines = radii.accuracy(done).get_lines()
-    assert len(lines) == len(radii.ASKED)
-    for q, line in enumerate(lines):
-        best = np.argmax(np.where(error <= 10, radius, 0)[:, :, q].mean(0))
-        assert f"σ = {done.sigmas[best]:g}" in line.get_label()
-        wanted = shares(radius[:, best, q], error[:, best, q] <= 10)
-        np.testing.assert_array_equal(line.get_data(), wanted)
-        r, share = (np.asarray(values) for values in line.get_data())
-        area = np.sum(np.diff(r) * share[1:])  # a step has the share of its right end
-        assert area == near(done.useful[:, best, q].mean())
 
 
 def test_what_is_drawn_is_what_was_found(digits):
@@ -137,7 +111,7 @@ def test_everything_in_small_and_the_same_again(digits, tmp_path):
     assert (status, err) == (0, "")
     assert written(tmp_path) == NAMES
     first = {path: path.read_bytes() for path in tmp_path.glob("*.svg")}
-    parts = [part for part in PARTS if part != "attacked"]
+    parts = [part for part in PARTS if part in ("certificate", "radii")]
     assert make(tmp_path, *parts, QUICK="2")[0] == 0
     for path, data in first.items():
         assert path.read_bytes() == data, path.name
