@@ -1,18 +1,21 @@
 """The programs of examples/real: what they read, certify and print, and what they say where
-something is missing. Those whose packages are missing are left out."""
+something is missing (those whose packages are missing are left out); and examples of episodes and
+of a control loop."""
 
 import importlib.util
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 import wave
+from unittest import mock
 
 import numpy as np
 import pytest
 
-from kit import near, needs_sources, parametrize, root, said
+from kit import certreg, near, needs_sources, package, parametrize, root, said
 
 pytestmark = needs_sources
 PROGRAM = root / os.environ.get("OBJ", "nowhere") / "examples/engines/certify"
@@ -99,12 +102,9 @@ def test_columns_are_found_by_their_names_and_twins_left_out(folder):
     wanted = dict(carat=0.23, depth=61.5, table=55, x=3.95, y=3.98, z=2.43, cut=4, color=5)
     assert dict(zip(D.FEATURES, X[0].tolist())) == pytest.approx({**wanted, "clarity": 1})
     assert X[:, 0].tolist() == [np.float32(0.23), np.float32(0.5)] and price.tolist() == [326] * 2
-
-
-@parametrize("line", STONE.replace("Ideal", "Best"), STONE.replace("61.5", "deep"), "0.23,Ideal")
-def test_other_files_are_refused(folder, line):
-    with pytest.raises(ValueError, match="^line 2 of .*diamonds.csv: .+"):
-        example("diamonds").read(file_of(folder, HEAD, line))
+    for line in (STONE.replace("Ideal", "Best"), STONE.replace("61.5", "deep"), "0.23,Ideal"):
+        with pytest.raises(ValueError, match="^line 2 of .*diamonds.csv: .+"):
+            D.read(file_of(folder, HEAD, line))
 
 
 def test_the_price_is_the_same_every_time_and_in_its_range(diamonds):
@@ -117,12 +117,12 @@ def test_the_price_is_the_same_every_time_and_in_its_range(diamonds):
 
 
 def test_the_program_of_diamonds(diamonds, folder, capsys):
-    run(diamonds, *"--diamonds 20 --samples 100 --jobs 1 --plot d.svg".split())
+    run(diamonds, *"--diamonds 6 --samples 100 --jobs 1 --plot d.svg".split())
     shown = capsys.readouterr().out
     for name in ("as it is", "with a tuned scale", "trained under noise"):
         line = re.search(rf"{name} +\d+ +[\d.]+ % +([\d.]+) +([\d.]+) +(\d+) ", shown)
         radius, useful, rounding = map(float, line.groups())
-        assert 0 <= useful <= radius and rounding <= 20
+        assert 0 <= useful <= radius and rounding <= 6
     inside = re.findall(r"(split conformal|certreg) +([\d.]+) +([\d.]+)% +([\d.]+)%", shown)
     assert [one[0] for one in inside] == ["split conformal", "certreg"] * 2
     for name, *numbers in inside:
@@ -262,9 +262,50 @@ def test_sound_that_is_refused(pitch, folder, form, sentence):
         run(pitch, voice("a.wav", **{"sound": tone(200), **form}))
 
 
-@parametrize("name", "no.wav", "text.wav", "empty.wav")
-def test_other_files_that_are_refused(pitch, folder, name):
+def test_other_files_that_are_no_sound(pitch, folder):
     (folder / "text.wav").write_text("no sound at all", encoding="utf-8")
     (folder / "empty.wav").touch()
-    with pytest.raises(SystemExit, match=rf"^(?=[^\n]*{name})[^\n]*\w\W?$"):  # says why
-        run(pitch, name)
+    for name in ("no.wav", "text.wav", "empty.wav"):
+        with pytest.raises(SystemExit, match=rf"^(?=[^\n]*{name})[^\n]*\w\W?$"):  # says why
+            run(pitch, name)
+
+
+# ---- episodes and a control loop
+@pytest.fixture(scope="module")
+def episode():
+    return runpy.run_path(str(root / "examples/python/episode.py"))
+
+
+def test_a_run_is_certified_from_few_episodes(episode):
+    with mock.patch.dict(episode["certified"].__globals__, EPISODES=300):
+        radius = episode["certified"](1.6)
+    assert 2 < radius < 1.6 * 2.2  # 300 episodes prove 2.15 sigma at most
+    assert episode["farthest"](1, episode["deployed"](1.6))[0] < episode["LIMIT"]
+
+
+def test_episodes_that_fail(episode):
+    """A pole that falls, a run longer than its row, and the gradient, which episodes refuse."""
+    assert np.isnan(episode["farthest"](3, lambda tick, reading: -reading)).all()
+    ticks, loop = episode["TICKS"], episode["certified"].__globals__
+    sense = episode["simulated"](np.zeros(4 * ticks, np.float32), 1.6)
+    with mock.patch.dict(loop, TICKS=ticks + 1), pytest.raises(IndexError):
+        episode["farthest"](1, sense)
+    with pytest.raises(certreg.CertregError, match="GRADIENT"):
+        certreg.Estimator(None, 2, 10, constraints="ECGM", flags=certreg.PLAN_EPISODE)
+
+
+def test_the_network_of_the_control_loop(folder):
+    """The script makes the weights again, and the network reads angles, in ONNX too."""
+    there = root / "examples/control_loop"
+    script = runpy.run_path(str(there / "train.py"))
+    weights = script["train"]()
+    data = b"".join(w.astype("<f4").tobytes() for w in weights)
+    assert data == (there / "weights.f32").read_bytes()
+    angle = np.linspace(-0.3, 0.3, 7)
+    x = script["images"](angle, np.full(7, 1.0)).astype(np.float32)
+    y = script["layers"](weights, x)[-1]
+    assert y[:, 0] == near(angle, 0.05)
+    package("onnx")
+    package("onnxruntime")
+    (folder / "n.onnx").write_bytes(script["onnx"](weights))
+    assert certreg.OnnxModel(folder / "n.onnx")(x).ravel() == near(y[:, 0], 1e-5)
