@@ -20,7 +20,7 @@ from sklearn.utils import estimator_checks
 
 from certreg import CertregError
 from certreg.regressor import SmoothedRegressor
-from kit import raising
+from kit import package, parametrize, raising
 
 random = np.random.default_rng(1)
 X = random.normal(size=(400, 3)) * [1, 10, 0.1] + [0, 5, 1]
@@ -35,7 +35,7 @@ CHECKS = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(CHECKS)))
+@parametrize("number", *range(len(CHECKS)))
 def test_it_keeps_the_rules_of_estimators(number):
     estimator, check = CHECKS[number]
     check(estimator)
@@ -57,10 +57,7 @@ def test_noise_is_fresh_unless_the_state_is_given():
         model = fitted(random_state=state)
         assert np.array_equal(model.predict(X[:5]), model.predict(X[:5])) == equal
     np.testing.assert_array_equal(fitted().predict(X[4:5]), fitted().predict(X[:5])[4:])
-
-
-def test_without_a_scale_the_inputs_decide_nothing():
-    model = fitted(scale=None, random_state=None)
+    model = fitted(scale=None, random_state=None)  # without a scale the inputs decide nothing
     rows = model.certify(np.where([True, True, False], X, 0.5), 5.0)
     assert rows.scale.tolist() == model.scale_.tolist() == [1, 1, 1]
 
@@ -77,7 +74,7 @@ def test_what_is_served_is_what_was_certified():
 
 
 def test_an_array_has_the_tolerance_of_each_row():
-    pandas = pytest.importorskip("pandas")
+    pandas = package("pandas")
     model, each = fitted(), np.linspace(0.3, 0.9, 9)
     rows = model.certify(X[:9], each)
     alone = [model.certify(X[:9], t).radius[i] for i, t in enumerate(each)]
@@ -107,16 +104,14 @@ def test_intervals_are_arrays_and_contain_the_truth():
         model.predict_interval(X[:1], alpha=0)
 
 
-@pytest.mark.parametrize("wrong", [0, -1, np.inf, np.nan])
-def test_a_sigma_that_is_no_noise_level_is_refused_before_the_fit(wrong):
-    with pytest.raises(ValueError, match=f"sigma is {wrong}"):
-        fitted(sigma=wrong)
-
-
-@pytest.mark.parametrize("wrong", [1, -0.1, 1.5, float("nan")])
-def test_calibration_is_a_share(wrong):
-    with pytest.raises(ValueError, match=f"calibration is {wrong}; it must be a share"):
-        fitted(calibration=wrong)
+@parametrize(
+    "name, wrong, sentence",
+    *(("sigma", wrong, f"sigma is {wrong}") for wrong in (0, -1, np.inf, np.nan)),
+    *(("calibration", c, f"is {c}; it must be a share") for c in (1, -0.1, 1.5, np.nan)),
+)
+def test_wrong_settings_are_refused_before_the_fit(name, wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fitted(**{name: wrong})
 
 
 def test_intervals_are_about_the_parameters_of_predictions():
@@ -124,12 +119,6 @@ def test_intervals_are_about_the_parameters_of_predictions():
     before = model.predict_interval(X[:4])
     after = model.set_params(sigma=2.0).predict_interval(X[:4])
     assert np.all(np.diff(after) > 2 * np.diff(before))
-
-
-@pytest.mark.parametrize("name", ["scale", "lo", "hi"])
-def test_no_certificate_is_about_another_model_than_that_served(name):
-    with pytest.raises(TypeError, match=name):
-        fitted().certify(X[:1], 0.5, **{name: None})
 
 
 def test_a_copy_and_a_file_are_the_same_model():
@@ -171,7 +160,7 @@ def test_it_can_be_searched_and_put_into_pipelines():
 
 
 def test_tables_go_through_with_their_names():
-    pandas = pytest.importorskip("pandas")
+    pandas = package("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(kind=["u", "v"] * 200)
     frame = frame.iloc[:, [3, 0, 1, 2]]
 
@@ -194,7 +183,7 @@ def test_tables_go_through_with_their_names():
 
 
 def test_tables_have_the_columns_of_fit_and_numbers():
-    pandas = pytest.importorskip("pandas")
+    pandas = package("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     model = SmoothedRegressor(samples=11).fit(frame, Y)
     for other in (frame.rename(columns={"a": "z"}), frame[["a", "b"]]):
@@ -214,9 +203,9 @@ def test_tables_have_the_columns_of_fit_and_numbers():
 UNNAMED = "X does not have valid feature names, but SmoothedRegressor was fitted with feature names"
 
 
-@pytest.mark.parametrize("scale", ["std", None, [1.0, 10.0, 0.1]])
+@parametrize("scale", "std", None, [1.0, 10.0, 0.1])
 def test_an_array_goes_by_the_columns_of_fit(scale):
-    pandas = pytest.importorskip("pandas")
+    pandas = package("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(b=(X[:, 1] * 10).astype(int))
     model = SmoothedRegressor(scale=scale, samples=11, random_state=0).fit(frame, Y)
     with pytest.warns(UserWarning, match=UNNAMED) as caught:
@@ -234,7 +223,7 @@ def test_an_array_goes_by_the_columns_of_fit(scale):
 
 def test_targets_in_another_order_of_the_index_are_refused():
     """As after a shuffle and a scaler that counts the rows anew, which keeps positions right."""
-    pandas = pytest.importorskip("pandas")
+    pandas = package("pandas")
     frame, y = pandas.DataFrame(X, columns=["a", "b", "c"]), pandas.Series(Y)
     shuffled = y.set_axis(y.index[::-1])
     models = [SmoothedRegressor(random_state=0).fit(frame, t) for t in (y, shuffled.to_numpy())]
@@ -246,9 +235,9 @@ def test_targets_in_another_order_of_the_index_are_refused():
             SmoothedRegressor().fit(frame, y, sample_weight=wrong)
 
 
-@pytest.mark.parametrize("dtype", ["category", object, str])
+@parametrize("dtype", "category", object, str)
 def test_an_array_may_hold_labels(dtype):
-    pandas = pytest.importorskip("pandas")
+    pandas = package("pandas")
     kind = pandas.Series(["u", "v"] * 200, dtype=dtype)
     frame = pandas.DataFrame({"a": X[:, 0], "kind": kind})
     encoder = OneHotEncoder(handle_unknown="ignore")
@@ -262,9 +251,9 @@ def test_an_array_may_hold_labels(dtype):
     assert found.tolist() == model.predict(frame.assign(a=0.5)[:2]).tolist()
 
 
-@pytest.mark.parametrize("row", range(0, 40, 5))
+@parametrize("row", *range(0, 40, 5))
 def test_fit_names_a_missing_value_by_its_row_in_either_share(row):
-    pandas = pytest.importorskip("pandas")
+    pandas = package("pandas")
     values = X[:40].copy()
     values[row, 1] = np.nan
     for given in (values, pandas.DataFrame(values, columns=["a", "b", "c"])):
@@ -294,13 +283,9 @@ def test_weights_reach_the_regressor_and_the_scale():
             np.testing.assert_allclose(one.scale_, two.scale_)
     assert fitted(calibration=0.5).fit(X, Y, weights).predict_interval(X[:3]).shape == (3, 2)
     assert fitted().fit(X, Y, np.ones(400)).predict(X[:1]) == fitted().predict(X[:1])
-
-
-def test_weights_of_a_table_make_its_scale():
-    pandas = pytest.importorskip("pandas")
+    pandas = package("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(count=np.arange(400))
-    weights = pandas.Series(np.arange(400) % 3)
-    model = SmoothedRegressor(calibration=0).fit(frame, Y, weights)
+    model = SmoothedRegressor(calibration=0).fit(frame, Y, pandas.Series(weights))
     np.testing.assert_allclose(model.scale_[:3], fitted(calibration=0).fit(X, Y, weights).scale_)
     assert model.scale_["count"] > 0  # integers get noise too
 
@@ -325,16 +310,14 @@ def test_the_names_of_scikit_learn_reach_certify_rows():
     one = model.certify(X[:3], 0.5, random_state=6, n_jobs=None, verbose=0)
     two = model.certify(X[:3], 0.5, seed=7, jobs=1, progress=False)
     np.testing.assert_array_equal(one.radius, two.radius)
-    for more in (dict(seed=7), dict(random_state=7), dict(sigma=0.1), dict(questions=1)):
+    own = (dict(seed=7), dict(random_state=7), dict(sigma=0.1), dict(questions=1))
+    for more in (*own, dict(scale=None), dict(lo=None), dict(hi=None)):
         with pytest.raises(TypeError, match="certify takes no .*, because it sets it itself"):
             fitted(random_state=3).certify(X[:3], 0.5, **more)
 
 
-def test_a_classifier_is_refused():
+def test_classifiers_and_targets_that_float32_changes_are_refused():
     with pytest.raises(TypeError, match="classifier .LogisticRegression.*predict_proba"):
         SmoothedRegressor(LogisticRegression()).fit(X, Y > 0)
-
-
-def test_targets_that_float32_changes_are_refused():
     with pytest.raises(ValueError, match="y is rounded to float32 by up to .*: subtract a"):
         SmoothedRegressor().fit(X, Y + 1.7e9)
