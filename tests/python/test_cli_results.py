@@ -172,6 +172,7 @@ def test_sigma_recommends_the_greatest_mean_radius():
         assert re.search(f"Deploy sigma {sigma} for tolerance {tolerance}. .* {rule}", out)
     assert "mean error  useful radius  certified accuracy" in out
     assert "Try larger ones" in run(*ask, "--sigma", ".01,.05")[1]
+    assert "Try smaller ones" in run(*ask, "--sigma", ".25,2")[1]
     none = "No sigma certifies .*: try a larger tolerance"
     assert re.search(none, run(*ask, "--sigma", "20,40")[1])
 
