@@ -1,24 +1,35 @@
-"""The command line as a process: signals, child processes, ONNX models, plots."""
+"""The command line as a program: signals, streams, files that do not fit, child processes, and
+models and files of other packages."""
 
+import contextlib
+import fcntl
+import io
 import os
 import pathlib
 import re
+import resource
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-import unittest.mock
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 
-from kit import X, certify_refused, command_refused, environment, package, parametrize, read, root
-from kit import said, table_of, ungrouped, write
+import kit
+from kit import PRODUCT, certify_refused, command_refused, environment, main, package, parametrize
+from kit import read, root, rows_of, run, said, table_of, ungrouped, write
+from certreg.cli.report import curves
 
-X = X[:12]
+X = kit.X[:12]
 ASKED = tuple("--sigma .25 --tolerance .5 --samples 100 --batch 50 -q".split())
 SEEDED = (*ASKED, "--seed", "5")
+CERTIFY = ("certify", *PRODUCT, *kit.ASKED)
 ROTATION = root / "examples/models/rotation.onnx"
 
 
@@ -31,14 +42,6 @@ def start(*words, before=(), **more):
     command = [*before, sys.executable, "-m", "certreg", *map(str, words)]
     streams = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return subprocess.Popen(command, env=environment(**more), **streams)
-
-
-def in_a_process(*words, status=0, **more):
-    """Standard output and standard error of a command in a new process."""
-    process = start(*words, **more)
-    out, err = process.communicate()
-    assert (process.returncode, "Traceback" in err) == (status, False), err
-    return out, err
 
 
 def interrupt(process, number):
@@ -74,7 +77,7 @@ def test_a_signal_keeps_rows_and_the_repeated_command_does_the_rest(number, stat
     )
     part = ungrouped(read("r.csv"))
     assert 0 < len(part) < 12
-    rest, whole = table_of(*ask), table_of("certify", "models.py:product", "x.npy", *SEEDED)
+    rest, whole = table_of(*ask), table_of("certify", *PRODUCT, *SEEDED)
     assert rest == whole
     assert part == [row for row in whole if row in part]
 
@@ -91,56 +94,198 @@ def test_ctrl_c_that_is_ignored_stays_so():
 
 
 def test_nobody_reads():
-    process = start("info")
+    process = start("--version")
     process.stdout.close()
     assert process.stderr.read() == ""
     process.stderr.close()
     assert process.wait() == 4
 
 
+# ---- streams: what a command writes is complete, or the exit status says that it is not
+HOSTILE = "b\x1b]0;t\x07\x7f\x9b2J\u202e\u2028x"  # a title, erasing, a direction, a line
+SHOWN = r"b\x1b]0;t\x07\x7f\x9b2J\u202e\u2028x"
+LETTERS = "größe نمی\u200cخواهم 価格"
+F_SETPIPE_SZ = 1031  # of Linux; fcntl names it from Python 3.10 on
+LOST = "certreg: standard output cannot be written: No space left on device; free space"
+FAILS = ("certify", "models.py:fails", "x.npy", *kit.ASKED)
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+buffered = parametrize("unbuffered", True, False)
+every_command = parametrize(
+    "words", ("check", "--help"), ("--version",), CERTIFY, (*CERTIFY, "-o", "-"), ids=" ".join
+)
+
+
+def stream(place, unbuffered=False):
+    """A stream as Python makes standard output; without a buffer as with PYTHONUNBUFFERED."""
+    raw = io.FileIO(place, "w")
+    buffer = raw if unbuffered else io.BufferedWriter(raw)
+    return io.TextIOWrapper(buffer, encoding="utf-8", write_through=unbuffered)
+
+
+def full(unbuffered=False):
+    return stream(os.open("/dev/full", os.O_WRONLY), unbuffered)
+
+
+def status_of(words, out, err):
+    """The exit status of a command with these streams."""
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        return main([str(word) for word in words])
+
+
+@buffered
+def test_a_pipe_that_takes_little_at_a_time_gets_everything(unbuffered):
+    """It does not block and has little room. Its other end is read, 64 bytes at a time, once the
+    writer waits or has ended."""
+    np.save("many.npy", np.random.default_rng(1).normal(size=(40, 3)))
+    words = ("certify", PRODUCT[0], "many.npy", *kit.ASKED, "-o", "-")
+    wanted, _ = said(*words)
+    assert len(wanted) > 2 * 4096
+    source, sink = os.pipe()
+    fcntl.fcntl(sink, F_SETPIPE_SZ, 4096)
+    os.set_blocking(sink, False)
+    parts, wait = [], select.select
+    read = lambda: parts.extend(iter(lambda: os.read(source, 64), b""))  # noqa: E731
+    reader = threading.Thread(target=read)
+
+    def waiting(*where):
+        if not reader.ident:
+            reader.start()
+        return wait(*where)
+
+    with stream(sink, unbuffered) as out, mock.patch.object(select, "select", waiting):
+        assert status_of(words, out, io.StringIO()) == 0
+    reader.join()
+    os.close(source)
+    assert b"".join(parts).decode() == wanted
+
+
+@buffered
+@every_command
+def test_a_reader_that_ends_is_no_news(words, unbuffered):
+    source, sink = os.pipe()
+    os.close(source)
+    err = io.StringIO()
+    with stream(sink, unbuffered) as out:
+        assert status_of(words, out, err) == 4
+    assert "certreg:" not in err.getvalue()
+
+
+@needs_full
+@buffered
+@every_command
+def test_standard_output_on_a_full_disk(words, unbuffered):
+    err = io.StringIO()
+    with full(unbuffered) as out:
+        assert status_of(words, out, err) == 4
+    assert re.search(rf"(\A|\n){LOST}\n\Z", err.getvalue())
+
+
+@needs_full
+def test_what_the_model_prints_on_a_full_disk():
+    write("models.py", "def loud(x):\n    print('called')\n    return x[:, 0]\n", "a")
+    err = io.StringIO()
+    with full() as out:
+        words = ("certify", "models.py:loud", "x.npy", *kit.ASKED, "-o", "r.csv")
+        assert status_of(words, out, err) == 4
+    assert err.getvalue() == f"{LOST}\n"
+
+
+@needs_full
+@parametrize(
+    "words, status",
+    (("certify", "none.onnx", "x.npy", *kit.ASKED), 2),
+    ((*FAILS, "--traceback"), 3),
+    (("nonsense",), 2),
+    ((*CERTIFY, "-o", "-"), 4),  # the summary is lost
+)
+def test_a_status_stays_where_nobody_reads_standard_error(words, status):
+    with full(True) as err:
+        assert status_of(words, io.StringIO(), err) == status
+
+
+def test_streams_that_were_closed_before_the_start():
+    assert status_of(("--version",), None, io.StringIO()) == 4
+    assert status_of(("--version",), io.StringIO(), None) == 0
+    assert status_of(FAILS, io.StringIO(), None) == 3
+
+
+TUNE = "--sigma .4 --tolerance 1 --samples 60 --rounds 1 --seed 3 -q".split()
+
+
+@parametrize(
+    "words, name, room",
+    (CERTIFY, "r.csv", 300),
+    (CERTIFY, "r.json", 300),
+    (("scale", "models.py:sums", "held.npy", *TUNE), "r.npy", 200),
+)
+def test_results_that_do_not_fit_are_not_left_behind(words, name, room):
+    """Files cannot grow beyond a size, as on a disk with little room."""
+    np.save("held.npy", np.random.default_rng(6).normal(size=(12, 30)))
+    write("models.py", "\ndef sums(x): return x.sum(1)\n", "a")
+    files, before = sorted(os.listdir()), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        status, _, err = run(*words, "-o", name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert status == 4, err
+    assert err.endswith(f"certreg: {name} cannot be written: File too large\n")
+    assert sorted(os.listdir()) == files
+
+
+def test_names_cells_and_exceptions_never_reach_a_terminal_raw():
+    write("t.csv", f"{HOSTILE},{LETTERS},c\n1.5,2,2.5\n3,4.5,1\n2,1,1\n")
+    warns = f"__import__('warnings').warn({HOSTILE!r}); return x[:, 0]"
+    write("models.py", f"def hostile(x): raise ValueError({HOSTILE!r})\ndef warns(x): {warns}", "a")
+    asked = ("certify", PRODUCT[0], "t.csv", *kit.ASKED)
+    for words, status in (
+        ((*asked, "--units", "-o", "r.json"), 0),
+        (("check", PRODUCT[0], "t.csv", "--sigma", "1e-9"), 1),
+        (("scale", PRODUCT[0], HOSTILE, "--sigma", ".4", "--tolerance", "1"), 2),
+        (("certify", "models.py:hostile", "x.npy", *kit.ASKED, "--traceback"), 3),
+    ):
+        _, out, err = got = run(*words)
+        assert got[0] == status and SHOWN in out + err, got
+        assert all(one.isprintable() or one in "\n\u200c" for one in out + err)
+    with pytest.warns(UserWarning, match=re.escape(SHOWN)):
+        said("certify", "models.py:warns", "x.npy", *kit.ASKED)
+    assert LETTERS in said(*asked)[0]
+    write("exact.csv", "0,1,1\n")
+    for terminal in (True, False):  # on standard output a table is data unless that is a terminal
+        out = io.StringIO()
+        out.isatty = lambda: terminal  # noqa: B023
+        assert status_of((*asked, "--scale", "exact.csv", "-o", "-", "-q"), out, io.StringIO()) == 0
+        found = out.getvalue()
+        assert (HOSTILE in found, SHOWN in found) == (not terminal, terminal)
+    said(*asked, "--scale", "exact.csv", "-o", "r.csv")
+    assert HOSTILE in read("r.csv")[0]["exact"]  # a file keeps names as they are
+
+
 # ---- child processes
-@parametrize("model", "models.py:product", "models.py:Unsent.unsent")  # it cannot be sent
-def test_jobs_do_not_change_results(model):
+@parametrize("model, jobs", ("models.py:product", 2), ("models.py:Unsent.unsent", -1))
+def test_jobs_do_not_change_results(model, jobs):
+    """Also of a model that cannot be sent, which each process imports."""
     ask = ("certify", model, "x.npy", *SEEDED)
-    for jobs in (2, -1, 0):
-        assert table_of(*ask, "--jobs", jobs) == table_of(*ask)
+    assert table_of(*ask, "--jobs", jobs) == table_of(*ask)
 
 
 def test_jobs_without_loky_are_refused():
-    with unittest.mock.patch("certreg.workers.installed", lambda *names: None):
+    with mock.patch("certreg.workers.installed", lambda *names: None):
         certify_refused("processes for the model need loky: pip install loky", "--jobs", 2)
 
 
 def test_a_row_that_ends_its_process_is_named_or_skipped():
     write("models.py", "def ends(x): return os._exit(9) if x[:, 0].mean() > 9 else x[:, 0]\n", "a")
     np.save("x.npy", np.where(np.arange(36).reshape(12, 3) == 15, 10, X))
-    ask = ("certify", "models.py:ends", "x.npy", *ASKED, "--rows", "1:8", "--jobs", 2)
+    ask = ("certify", "models.py:ends", "x.npy", *ASKED, "--rows", "4:7", "--jobs", 2)
     sentence = "the model failed in row 5: 3 processes ended .*; --on-crash skip goes on without it"
-    command_refused(3, sentence + "; . of 7 rows are done", *ask)
+    command_refused(3, sentence + "; . of 3 rows are done", *ask)
     table = table_of(*ask, "--on-crash", "skip", status=1)
     failed = [row["row"] for row in table if row["status"] == "model_failed"]
-    assert (len(table), failed) == (7, ["5"])
+    assert (len(table), failed) == (3, ["5"])
 
 
-# ---- other packages
-def test_a_regressor_of_scikit_learn():
-    """Made by tests/data/make_regressor.py."""
-    package("onnxruntime")
-    shutil.copy(root / "tests/data/regressor.onnx", "model.onnx")
-    ask = ("model.onnx", "x.npy", *SEEDED)
-    slope = np.linalg.norm([3, -1, 0.5])
-    for row in table_of("certify", *ask, "--tolerance", "2"):
-        # The median of a linear model moves by at most its slope times the radius.
-        assert 0.5 * 2 / slope < float(row["radius"]) < 2.3 / slope
-    assert "Nothing" in said("check", *ask[:2], "--sigma", ".25")[0]
-    assert re.search(r"input +X \(rows, 3\)", said("info", "model.onnx")[0])
-    np.save("wide.npy", np.ones((2, 4)))
-    wide = r"wide.npy has .*\(4\); model.onnx takes .*\(3\)"
-    command_refused(2, wide, "certify", "model.onnx", "wide.npy", *ASKED)
-    write("damaged.onnx", "no model")
-    command_refused(2, "", "certify", "damaged.onnx", "x.npy", *ASKED)
-
-
+# ---- files of other packages, and plots
 def test_parquet():
     pandas = package("pandas")
     package("pyarrow")
@@ -151,20 +296,20 @@ def test_parquet():
     assert kept["radius"].tolist() == [float(row["radius"]) for row in table_of(*ask)]
 
 
-@parametrize(
-    "more",
-    "certify",
-    "certify --plot-kind accuracy",
-    "sigma --sigma .1,.2 --plot-kind error",
-)
-def test_plots(more):
-    package("matplotlib")
+def test_plots():
     np.save("y.npy", X[:, 0] + X[:, 1] * X[:, 2])
-    command, *more = more.split()
-    ask = ("models.py:product", "x.npy", *ASKED, "--labels", "y.npy", "--plot", "p.svg")
-    said(command, *ask, *more)
+    ask = (*PRODUCT, *ASKED, "--labels", "y.npy")
+    said("certify", *ask, "-o", "r.json")
+    rows, name = read("r.json")["rows"], "sigma 0.25, tolerance 0.5"
+    radii = [row["radius"] for row in rows]
+    errors = np.array([row["label_error"] for row in rows])
+    assert curves(rows, "radii")[name].tolist() == radii
+    for kind, second in (("accuracy", errors <= 0.5), ("error", errors)):
+        assert [part.tolist() for part in curves(rows, kind)[name]] == [radii, second.tolist()]
+    package("matplotlib")
+    said("sigma", *ask, "--sigma", ".1,.2", "--plot", "p.svg", "--plot-kind", "error")
     drawn = read("p.svg")
-    assert "<svg" in drawn and ("mean error of inputs with" in drawn) == ("error" in more)
+    assert "<svg" in drawn and "mean error of inputs with" in drawn
 
 
 @parametrize(
@@ -173,9 +318,94 @@ def test_plots(more):
     ("matplotlib", "models.py:slow", ("--plot", "p.svg")),
     ("pandas", "models.py:slow", ("-o", "r.parquet")),
 )
-def test_packages_that_are_missing_are_named_before_the_model_is_called(package, model, more):
-    write(f"{package}.py", "raise ImportError('hidden')")
-    path = os.pathsep.join((str(root / "python"), os.getcwd()))
-    _, err = in_a_process("certify", model, "x.npy", *ASKED, *more, status=2, PYTHONPATH=path)
-    assert re.fullmatch(rf"certreg: [^\n]*{package}[^\n]*\n", err)
+def test_missing_packages_are_named_before_a_call(monkeypatch, package, model, more):
+    monkeypatch.setitem(sys.modules, package, None)
+    command_refused(2, package, "certify", model, "x.npy", *ASKED, *more)
     assert not os.path.exists("called")
+
+
+# ---- files of trees, which XGBoost or LightGBM saved
+ENGINES = root / "tests/engines"
+CALLED = "write a .py file with a function that calls it as"
+
+
+def trees(x):
+    """What trees.json says, as in tests/engines/models.h."""
+    a, b, c = x.T
+    first = np.where(a < 0.5, np.where(b < -0.25, 1, 2), np.where(c < 1, 4, 8))
+    second = np.where(c < 0, np.where(a < 0.75, -0.5, 0.25), np.where(b < 0.5, 0.125, 16))
+    return 0.5 + first + second
+
+
+def trees_refused(sentence, path):
+    certify_refused(sentence, model=path)
+
+
+def certified(path, *more, x="x.npy"):
+    """Radii by the command."""
+    ask = ("certify", path, x, *kit.ASKED, "--rows", ":6", *more)
+    return [float(row["radius"]) for row in table_of(*ask)]
+
+
+def by_a_function(f):
+    return rows_of(f, X[:6], samples=200, seed=7)["radius"].ravel().tolist()
+
+
+def test_packages_of_trees_and_other_files_are_named(monkeypatch):
+    write("t.txt", "tree\n")
+    for path, needs in (
+        *((ENGINES / name, "xgboost") for name in ("trees.json", "trees.ubj")),
+        ("t.txt", "lightgbm"),
+    ):
+        monkeypatch.setitem(sys.modules, needs, None)
+        trees_refused(f"{path} needs {needs}: pip install {needs}", path)
+    for name in ("xgboost", "lightgbm"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(__version__="3.2.0"))
+    for name in ("newer.json", "newer.ubj"):
+        later = rf"XGBoost 99.\d saved .*{name}, which XGBoost 3.2.0 may misread: pip"
+        trees_refused(later, ENGINES / name)
+    for name, text, sentence in (
+        ("a.json", "{}", "a.json is no model that XGBoost saved"),
+        ("a.txt", "1 2 3", "a.txt is no model that LightGBM saved"),
+        ("b.txt", "tree\nnum_cat=0\nnum_cat=2\n", f"b.txt has categories.*{CALLED}"),
+    ):
+        write(name, text)
+        trees_refused(sentence, name)
+    trees_refused("there is no file none.json", "none.json")
+    certify_refused("--columns is for .onnx files", "--columns", "0:1", model="a.json")
+
+
+def test_trees_of_xgboost():
+    package("xgboost")
+    for name in ("trees.json", "trees.ubj"):
+        shutil.copy(ENGINES / name, name)
+        assert certified(name) == by_a_function(trees)
+    assert certified(name, "--jobs", 2) == by_a_function(trees)
+
+
+def test_early_stopping_and_categories_of_xgboost_are_refused():
+    xgboost = package("xgboost")
+    y = trees(kit.X)
+    data = xgboost.DMatrix(kit.X, y)
+    quiet = dict(evals=[(data, "x")], verbose_eval=False)
+    stopped = xgboost.train({"nthread": 1}, data, 3, early_stopping_rounds=2, **quiet)
+    stopped.save_model("stopped.json")
+    trees_refused(f"stopped.json was stopped early.*{CALLED}", "stopped.json")
+    coded = xgboost.DMatrix(np.abs(kit.X).round(), y, feature_types=["q", "q", "c"])
+    options = {"nthread": 1, "tree_method": "hist"}
+    xgboost.train(options, coded, 2).save_model("coded.ubj")
+    trees_refused(f"coded.ubj has categories.*{CALLED}", "coded.ubj")
+    write("cut.json", (ENGINES / "trees.json").read_text()[:-40] + '"version":[1,6,0]')
+    trees_refused("cut.json cannot be opened: XGBoostError", "cut.json")
+
+
+def test_trees_of_lightgbm_take_columns_by_their_names():
+    lightgbm, pandas = package("lightgbm"), package("pandas")
+    frame = pandas.DataFrame(kit.X, columns=["a", "b", "c"])
+    quiet = dict(n_estimators=9, min_child_samples=3, n_jobs=1, verbose=-1)
+    fitted = lightgbm.LGBMRegressor(**quiet).fit(frame, trees(kit.X))
+    fitted.booster_.save_model("t.txt")
+    wanted = by_a_function(lambda x: fitted.booster_.predict(x, num_threads=1))
+    assert certified("t.txt") == wanted
+    frame[["c", "a", "b"]].head(6).to_csv("turned.csv", index=False)
+    assert certified("t.txt", x="turned.csv") == wanted
