@@ -58,7 +58,7 @@ def test_noise_is_fresh_unless_the_state_is_given():
         assert np.array_equal(model.predict(X[:5]), model.predict(X[:5])) == equal
     np.testing.assert_array_equal(fitted().predict(X[4:5]), fitted().predict(X[:5])[4:])
     model = fitted(scale=None, random_state=None)  # without a scale the inputs decide nothing
-    rows = model.certify(np.where([True, True, False], X, 0.5), 5.0)
+    rows = model.certify(np.where([True, True, False], X[:60], 0.5), 5.0, samples=300)
     assert rows.scale.tolist() == model.scale_.tolist() == [1, 1, 1]
 
 
@@ -285,9 +285,11 @@ def test_weights_reach_the_regressor_and_the_scale():
     assert fitted().fit(X, Y, np.ones(400)).predict(X[:1]) == fitted().predict(X[:1])
     pandas = package("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(count=np.arange(400))
-    model = SmoothedRegressor(calibration=0).fit(frame, Y, pandas.Series(weights))
+    frame["flag"] = np.arange(400) % 2
+    with pytest.warns(UserWarning, match="'flag': they get no noise"):
+        model = SmoothedRegressor(calibration=0).fit(frame, Y, pandas.Series(weights))
     np.testing.assert_allclose(model.scale_[:3], fitted(calibration=0).fit(X, Y, weights).scale_)
-    assert model.scale_["count"] > 0  # integers get noise too
+    assert model.scale_["count"] > 0 == model.scale_["flag"]  # integers get noise too
 
 
 @pytest.mark.parametrize(
