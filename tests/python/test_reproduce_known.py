@@ -218,7 +218,7 @@ def test_methods_with_a_guarantee_keep_their_level_and_others_do_not(folder):
 
 
 # ---- true radii, and estimates in NumPy
-QUADRATIC, SLICE, SANDWICH, SLAB = truth.FUNCTIONS
+QUADRATIC, SLICE, SANDWICH, _ = truth.FUNCTIONS
 SHIFTS = np.linspace(-3, 3, 6001)
 
 
