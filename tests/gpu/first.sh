@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# first.sh FOLDER: what decides whether the CUDA backend works and how fast it is, on a machine with
-# a device and nothing of ours but this bundle; at most four minutes. second.sh has the rest.
+# first.sh FOLDER [SECONDS]: what decides whether the CUDA backend works and how fast it is, on a
+# machine with a device and nothing of ours but this bundle; 240 seconds are enough for a lent one.
+# second.sh has the rest.
 set -u
 # shellcheck source=tests/gpu/steps.sh
 . "$(dirname "$0")/steps.sh"

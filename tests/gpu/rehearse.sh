@@ -32,9 +32,9 @@ END
 rehearsed() { # NAME STEP-OF-ONE-WORD...: each of these steps ended well, the others were skipped
     local script=$1 step
     shift
-    # The limits are a real device's; here a processor computes, which may be loaded.
-    SLOWER=20 PATH=$tmp/bin:$PATH \
-        bash "$bundle/$script.sh" "$tmp/$script" >"$tmp/said" 2>&1 && step= || step="a step failed"
+    # Without a budget of seconds: here a processor computes, which may be loaded.
+    PATH=$tmp/bin:$PATH bash "$bundle/$script.sh" "$tmp/$script" >"$tmp/said" 2>&1 && step= ||
+        step="a step failed"
     for step in ${step:+"$step"} "$@"; do
         grep -q "^$step,ok," "$tmp/$script/$script.csv" && continue
         bad=1
@@ -51,12 +51,12 @@ cut -d, -f1 "$tmp/first/gpu.csv" | grep -qx finite_gradient_12288_ms ||
 # A step that fails, one that takes too long and one whose program is missing are lines.
 cat >"$tmp/three.sh" <<END
 . "$bundle/steps.sh"
-step wrong 5 false
-step slow 1 sleep 30
-step absent 5 no-such-program
+step wrong 9999 false
+step slow 1 sleep infinity
+step absent 9999 no-such-program
 finish
 END
-bash "$tmp/three.sh" "$tmp/three" >/dev/null && { bad=1; echo "not ok a failed step passes"; }
+bash "$tmp/three.sh" "$tmp/three" 240 >/dev/null && { bad=1; echo "not ok a failed step passes"; }
 wanted='wrong,failed (1) slow,out of time absent,missing'
 if [ "$(cut -d, -f1,2 "$tmp/three/three.csv" | tail -n 3 | paste -sd' ')" = "$wanted" ]; then
     echo "ok steps that fail"

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# steps.sh: what first.sh and second.sh of the bundle share. Each step has its own time limit, and
-# none stops another. Everything printed goes to FOLDER/NAME.log too; FOLDER/NAME.csv has a row
-# "step,status,seconds" for each step.
+# steps.sh: what first.sh and second.sh of the bundle share: FOLDER [SECONDS]. No step stops
+# another: each may take its share of SECONDS, or as long as it likes if they are not given.
+# Everything printed goes to FOLDER/NAME.log too; FOLDER/NAME.csv has a row "step,status,seconds"
+# for each step.
 here=$(cd "$(dirname "$0")" && pwd)
 name=$(basename "$0" .sh)
-out=${1:?give a folder for what is found}
+out=${1:?give a folder for what is found} budget=${2:-0}
 mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 2
 log=$out/$name.log table=$out/$name.csv
 : >"$log"
@@ -16,8 +17,8 @@ export LD_LIBRARY_PATH=$here/libs:${cublas:+${cublas%/*}:}${LD_LIBRARY_PATH:-}
 export CERTREG_LIB=$here/libcertreg.so.0 PYTHONPATH=$here/python PYTHONDONTWRITEBYTECODE=1
 
 say() { printf '%s\n' "$*" | tee -a "$log"; }
-step() { # NAME SECONDS COMMAND...; SLOWER: a factor of the seconds, for a rehearsal
-    local title=$1 limit=$(($2 * ${SLOWER:-1})) began=$SECONDS said=$out/.step status word
+step() { # NAME SHARE COMMAND...: the share is in parts of 240; a limit of 0 is none
+    local title=$1 limit=$(((budget * $2 + 239) / 240)) began=$SECONDS said=$out/.step status word
     shift 2
     say "== $title"
     if command -v "$1" >/dev/null; then
