@@ -80,7 +80,7 @@ check-valgrind: ## Run the tests of the public interface under valgrind
 
 # ---- what they share ----------------------------------------------------------------------------
 # Archives, of which each program takes what it needs.
-support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c tests/gpu/products.c \
+support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c \
     src/backend/cuda/error_codes.c
 $(OBJ)/tests/support.a: $(support:%.c=$(OBJ)/%.o)
 $(OBJ)/examples/engines.a: $(engine_objects)

@@ -1,10 +1,11 @@
 #define _GNU_SOURCE
+#include "cublas_v2.h"
 #include "emulated.h"
-#include "memory.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 typedef struct work {
@@ -98,45 +99,183 @@ cudaError_t emulated_enter(void)
     return leave(count());
 }
 
-void emulated_count_object(int by)
-{
-    lock();
-    state.objects += by;
-    leave(cudaSuccess);
-}
-
-void emulated_count_launch(void)
-{
-    lock();
-    state.launches++;
-    leave(cudaSuccess);
-}
-
-void emulated_count_product(void)
-{
-    lock();
-    state.products++;
-    leave(cudaSuccess);
-}
-
-void emulated_count_context(int device)
-{
-    lock();
-    state.contexts |= 1u << device;
-    leave(cudaSuccess);
-}
-
 void emulated_broken(const char *what)
 {
     fprintf(stderr, "emulated CUDA: %s\n", what);
     abort();
 }
 
+/* ---- which device a thread works on: as the runtime has it set, or on top of that what was pushed
+ * by the driver's functions, which go by name. A context is its device's number and one */
+static _Thread_local int chosen, pushed[8], depth;
+
+int emulated_current(void)
+{
+    return depth ? pushed[depth - 1] : chosen;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = emulated_current();
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    if (device < 0 || device >= EMULATED_DEVICES) return cudaErrorInvalidDevice;
+    if (depth) pushed[depth - 1] = device;
+    else chosen = device;
+    lock();
+    state.contexts |= 1u << device; /* since CUDA 12 */
+    return leave(count());
+}
+
+static int device_get(int *device, int ordinal)
+{
+    *device = ordinal;
+    return emulated_enter();
+}
+
+static int primary_retain(void **context, int device)
+{
+    lock();
+    const cudaError_t code = count();
+    if (code) return leave(code);
+    *context = (void *)(uintptr_t)(device + 1);
+    state.contexts |= 1u << device, state.objects++;
+    return leave(cudaSuccess);
+}
+
+static int primary_release(int device)
+{
+    (void)device;
+    lock();
+    state.objects--;
+    return leave(cudaSuccess);
+}
+
+/* A lost context is no hindrance; the next call finds it. */
+static int push_current(void *context)
+{
+    if (depth == 8) emulated_broken("contexts are pushed and not popped");
+    pushed[depth++] = (int)(uintptr_t)context - 1;
+    const cudaError_t code = emulated_enter();
+    if (!code || code >= EMULATED_LOST) return cudaSuccess;
+    depth--;
+    return code;
+}
+
+static int pop_current(void **context)
+{
+    if (!depth) emulated_broken("a context is popped that was not pushed");
+    *context = (void *)(uintptr_t)(pushed[--depth] + 1);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *how)
+{
+    static const struct {
+        const char *name;
+        void (*function)(void);
+    } table[] = {{"cuDeviceGet", (void (*)(void))device_get},
+                 {"cuDevicePrimaryCtxRetain", (void (*)(void))primary_retain},
+                 {"cuDevicePrimaryCtxRelease", (void (*)(void))primary_release},
+                 {"cuCtxPushCurrent", (void (*)(void))push_current},
+                 {"cuCtxPopCurrent", (void (*)(void))pop_current}};
+    (void)version, (void)flags;
+    *how = cudaDriverEntryPointSuccess;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (!strcmp(name, table[i].name)) memcpy(function, &table[i].function, sizeof *function);
+    return emulated_enter();
+}
+
+/* ---- memory. It faults when the host touches it, ends at a page that always faults, and has bytes
+ * before and after it that giving it back compares */
+enum { PAGE = 4096, ALIGN = 256, EDGE = 0xA5, FRESH = 0x55 };
+
+typedef struct block {
+    struct block *next;
+    unsigned char *map, *memory;
+    size_t mapped, bytes;
+    int device;
+} block;
+
+static block *blocks;
+static int running; /* pieces of work that have opened the memory */
+
+/* For work on a stream (1), and after it (0); such work may nest. */
+static void open_memory(int open)
+{
+    if (open ? running++ : --running) return;
+    for (block *b = blocks; b; b = b->next)
+        mprotect(b->map, b->mapped - PAGE, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+/* Of the current device. */
+static cudaError_t take(void **out, size_t bytes)
+{
+    const size_t held = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    if (bytes > (size_t)1 << 40) return cudaErrorMemoryAllocation;
+    if (emulated_current() == EMULATED_SMALL && state.taken + bytes > EMULATED_SMALL_BYTES)
+        return cudaErrorMemoryAllocation;
+    block *b = calloc(1, sizeof *b);
+    if (!b) return cudaErrorMemoryAllocation;
+    b->mapped = (held + PAGE - 1) / PAGE * PAGE + PAGE;
+    b->map = mmap(NULL, b->mapped, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (b->map == MAP_FAILED) return free(b), cudaErrorMemoryAllocation;
+    b->memory = b->map + b->mapped - PAGE - held;
+    b->bytes = bytes, b->device = emulated_current();
+    state.contexts |= 1u << emulated_current();
+    b->next = blocks, blocks = b;
+    memset(b->map, EDGE, b->mapped - PAGE);
+    memset(b->memory, FRESH, bytes);
+    mprotect(b->map + b->mapped - PAGE, PAGE, PROT_NONE);
+    if (!running) mprotect(b->map, b->mapped - PAGE, PROT_NONE);
+    state.taken += bytes, state.objects++;
+    state.most_taken = state.taken > state.most_taken ? state.taken : state.most_taken;
+    *out = b->memory;
+    return cudaSuccess;
+}
+
+static void check_edges(const block *b)
+{
+    for (const unsigned char *p = b->map; p < b->memory; p++)
+        if (*p != EDGE) emulated_broken("something was written before a piece of memory");
+    for (const unsigned char *p = b->memory + b->bytes; p < b->map + b->mapped - PAGE; p++)
+        if (*p != EDGE) emulated_broken("something was written behind a piece of memory");
+}
+
+/* Whose it is; -1: memory of no device. */
+static int device_of(const void *memory)
+{
+    const unsigned char *p = memory;
+    for (const block *b = blocks; b; b = b->next)
+        if (p >= b->memory && p < b->memory + b->bytes) return b->device;
+    return -1;
+}
+
+static void give_back(void *memory)
+{
+    block **at = &blocks;
+    while (*at && (*at)->memory != memory) at = &(*at)->next;
+    block *b = *at;
+    if (!b) emulated_broken("cudaFree of a part of what cudaMalloc gave");
+    mprotect(b->map, b->mapped - PAGE, PROT_READ);
+    check_edges(b);
+    *at = b->next;
+    state.taken -= b->bytes, state.objects--;
+    munmap(b->map, b->mapped);
+    free(b);
+}
+
 /* ---- streams */
 static void run_to(cudaStream_t s, uint64_t number)
 {
     if (s->done >= number) return; /* opening the memory takes time */
-    emulated_open_memory(1);
+    open_memory(1);
     while (s->done < number) {
         work *w = s->first;
         if (!w) emulated_broken("a stream waits for itself");
@@ -146,7 +285,7 @@ static void run_to(cudaStream_t s, uint64_t number)
         if (w->drop) w->drop(w->with);
         free(w);
     }
-    emulated_open_memory(0);
+    open_memory(0);
 }
 
 static cudaError_t enqueue(cudaStream_t stream, work *w)
@@ -240,6 +379,36 @@ void emulated_crash(cudaStream_t stream)
     emulated_enqueue(stream, crash_now, stream, NULL);
 }
 
+/* ---- launches, as work on a stream */
+typedef struct launch {
+    emulated_index grid, block;
+    emulated_work *kernel, *drop;
+    void *with;
+} launch;
+
+static void launch_now(void *with)
+{
+    const launch *l = with;
+    emulated_run_blocks(l->grid, l->block, l->kernel, l->with);
+}
+
+static void drop_launch(void *with)
+{
+    launch *l = with;
+    l->drop(l->with);
+    free(l);
+}
+
+cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block_size,
+                            emulated_work *kernel, void *with, emulated_work *drop)
+{
+    launch *l = malloc(sizeof *l);
+    if (!l) return cudaErrorMemoryAllocation;
+    lock(), state.launches++, leave(cudaSuccess);
+    *l = (launch){grid, block_size, kernel, drop, with};
+    return emulated_enqueue(stream, launch_now, l, drop_launch);
+}
+
 /* ---- the runtime's functions */
 cudaError_t cudaGetDeviceCount(int *number)
 {
@@ -264,7 +433,7 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
 {
     lock();
     const cudaError_t code = count();
-    return leave(code ? code : emulated_take(out, bytes));
+    return leave(code ? code : take(out, bytes));
 }
 
 cudaError_t cudaFree(void *memory)
@@ -273,12 +442,12 @@ cudaError_t cudaFree(void *memory)
     const cudaError_t code = count();
     state.contexts |= 1u << emulated_current(); /* also for NULL */
     if (!memory) return leave(code);
-    const int device = emulated_device_of(memory);
+    const int device = device_of(memory);
     if (device < 0) emulated_broken("cudaFree of what cudaMalloc did not give");
     state.strays += device != emulated_current();
     for (size_t i = 0; i < streams_made; i++)
         if (streams[i].device == device) run_to(streams + i, streams[i].given);
-    emulated_give_back(memory);
+    give_back(memory);
     return leave(code);
 }
 
@@ -288,8 +457,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     lock();
     const void *there = kind == cudaMemcpyHostToDevice ? to : from,
                *here = kind == cudaMemcpyHostToDevice ? from : to;
-    if (emulated_device_of(there) < 0 ||
-        (kind != cudaMemcpyDeviceToDevice && emulated_device_of(here) >= 0))
+    if (device_of(there) < 0 || (kind != cudaMemcpyDeviceToDevice && device_of(here) >= 0))
         emulated_broken("a copy in another direction than said");
     if (kind == cudaMemcpyHostToDevice) state.to_device += bytes;
     if (kind == cudaMemcpyDeviceToHost) state.to_host += bytes;
@@ -432,7 +600,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *memory)
 {
     lock();
-    const int device = emulated_device_of(memory);
+    const int device = device_of(memory);
     out->type = device >= 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
     out->device = device >= 0 ? device : -2;
     return leave(count());
@@ -456,4 +624,98 @@ const char *cudaGetErrorString(cudaError_t code)
     case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
     default: return "another error";
     }
+}
+
+/* ---- cuBLAS in loops: columns first, work on the handle's stream */
+struct emulated_blas {
+    cudaStream_t stream;
+};
+
+static cublasStatus_t status_of(cudaError_t code)
+{
+    if (!code) return CUBLAS_STATUS_SUCCESS;
+    return code == cudaErrorMemoryAllocation ? CUBLAS_STATUS_ALLOC_FAILED
+                                             : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+cublasStatus_t cublasCreate(cublasHandle_t *out)
+{
+    lock();
+    const cudaError_t code = count();
+    *out = code ? NULL : calloc(1, sizeof **out);
+    state.objects += *out != NULL;
+    leave(code);
+    if (code) return CUBLAS_STATUS_NOT_INITIALIZED;
+    return *out ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+}
+
+cublasStatus_t cublasDestroy(cublasHandle_t blas)
+{
+    lock();
+    free(blas);
+    state.objects--;
+    leave(cudaSuccess);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetStream(cublasHandle_t blas, cudaStream_t stream)
+{
+    blas->stream = stream;
+    return status_of(emulated_enter());
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t blas, cublasMath_t mode)
+{
+    (void)blas, (void)mode;
+    return status_of(emulated_enter());
+}
+
+cublasStatus_t cublasSetWorkspace(cublasHandle_t blas, void *room, size_t bytes)
+{
+    (void)blas, (void)room;
+    return bytes < 16384 ? CUBLAS_STATUS_EXECUTION_FAILED : status_of(emulated_enter());
+}
+
+const char *cublasGetStatusString(cublasStatus_t status)
+{
+    return status ? "a cuBLAS call failed" : "success";
+}
+
+typedef struct product { /* dsyrk, with its arguments */
+    cublasFillMode_t fill;
+    int transposed, n, k, lda, ldc;
+    double alpha, beta;
+    const double *a;
+    double *c;
+} product;
+
+static void dsyrk(void *with)
+{
+    const product *p = with;
+    for (int j = 0; j < p->n; j++)
+        for (int i = 0; i < p->n; i++) {
+            if (p->fill == CUBLAS_FILL_MODE_UPPER ? i > j : i < j) continue;
+            double sum = 0, *to = p->c + (size_t)j * (size_t)p->ldc + i;
+            for (int l = 0; l < p->k; l++) {
+                const size_t at_i = p->transposed ? (size_t)i * (size_t)p->lda + (size_t)l
+                                                  : (size_t)l * (size_t)p->lda + (size_t)i;
+                const size_t at_j = p->transposed ? (size_t)j * (size_t)p->lda + (size_t)l
+                                                  : (size_t)l * (size_t)p->lda + (size_t)j;
+                sum += p->a[at_i] * p->a[at_j];
+            }
+            *to = p->alpha * sum + (p->beta != 0 ? p->beta * *to : 0);
+        }
+}
+
+cublasStatus_t cublasDsyrk(cublasHandle_t blas, cublasFillMode_t fill, cublasOperation_t transposed,
+                           int n, int k, const double *alpha, const double *a, int lda,
+                           const double *beta, double *c, int ldc)
+{
+    if (n < 0 || k < 0 || lda < (transposed ? k : n) || ldc < n)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    product *p = malloc(sizeof *p);
+    if (!p) return CUBLAS_STATUS_ALLOC_FAILED;
+    lock(), state.products++, leave(cudaSuccess);
+    *p = (product){fill, (int)transposed, n, k, lda, ldc, *alpha, *beta, a, c};
+    return status_of(emulated_enqueue(blas->stream, dsyrk, p, free));
 }

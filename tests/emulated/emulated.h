@@ -53,14 +53,6 @@ cudaError_t emulated_enter(void);
  * afterwards. */
 cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with,
                              emulated_work *drop);
-/* One thing more (1) or less (-1) that is alive. */
-void emulated_count_object(int by);
-/* The launch of a kernel. */
-void emulated_count_launch(void);
-/* A product of matrices. */
-void emulated_count_product(void);
-/* A device that has a context from now on. */
-void emulated_count_context(int device);
 /* Whether a stream is capturing a graph. */
 void emulated_capture(cudaStream_t stream, int on);
 /* A kernel is loaded on the current device, or (launched) was so before. */
@@ -74,6 +66,9 @@ typedef struct emulated_index {
 extern emulated_index emulated_thread, emulated_block, emulated_block_size, emulated_grid_size;
 cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block,
                             emulated_work *kernel, void *with, emulated_work *drop);
+/* The blocks of a launch, one after the other. */
+void emulated_run_blocks(emulated_index grid, emulated_index block, emulated_work *kernel,
+                         void *with);
 void emulated_barrier(void);
 /* The device that the calling thread works on. */
 int emulated_current(void);

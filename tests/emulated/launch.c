@@ -121,7 +121,8 @@ static void make_stacks(void)
         (void)VALGRIND_STACK_REGISTER(stacks + i * STACK, stacks + (i + 1) * STACK - 1);
 }
 
-static void run_blocks(emulated_index grid, emulated_index size, emulated_work *kernel, void *with)
+void emulated_run_blocks(emulated_index grid, emulated_index size, emulated_work *kernel,
+                         void *with)
 {
     const unsigned count = size.x * size.y * size.z;
     if (!stacks) make_stacks();
@@ -135,34 +136,4 @@ static void run_blocks(emulated_index grid, emulated_index size, emulated_work *
         for (emulated_block.y = 0; emulated_block.y < grid.y; emulated_block.y++)
             for (emulated_block.x = 0; emulated_block.x < grid.x; emulated_block.x++)
                 run_block(count);
-}
-
-/* ---- as work on a stream */
-typedef struct launch {
-    emulated_index grid, block;
-    emulated_work *kernel, *drop;
-    void *with;
-} launch;
-
-static void launch_now(void *with)
-{
-    const launch *l = with;
-    run_blocks(l->grid, l->block, l->kernel, l->with);
-}
-
-static void drop_launch(void *with)
-{
-    launch *l = with;
-    l->drop(l->with);
-    free(l);
-}
-
-cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block_size,
-                            emulated_work *kernel, void *with, emulated_work *drop)
-{
-    launch *l = malloc(sizeof *l);
-    if (!l) return cudaErrorMemoryAllocation;
-    emulated_count_launch();
-    *l = (launch){grid, block_size, kernel, drop, with};
-    return emulated_enqueue(stream, launch_now, l, drop_launch);
 }
