@@ -201,8 +201,7 @@ elif [ -z "$MODE" ]; then
     start bindings bash tests/bindings.sh
     start MPI bash tests/mpi/jobs.sh "$OBJ/examples/mpi/certify"
     # In one process: each fork would copy and close the engines' libraries.
-    start "engines, outputs" env CK_FORK=no "$OBJ/tests/engines/outputs"
-    start "engines, refusals" env CK_FORK=no "$OBJ/tests/engines/refusals"
+    start engines env CK_FORK=no "$OBJ/tests/engines/engines"
     start "engines, certify" bash tests/engines/certify.sh "$OBJ/examples/engines/certify"
     start demo bash tests/demo.sh
     start site bash tests/site.sh

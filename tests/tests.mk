@@ -7,7 +7,7 @@ api      := $(filter $(OBJ)/tests/api_%,$(programs))
 # Those that take longer than a few seconds, which check-fast leaves out. A minute and more is begun
 # first, so that nothing is waited for at the end.
 named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
-engines  := $(addprefix $(OBJ)/tests/engines/,outputs refusals)
+engines  := $(OBJ)/tests/engines/engines
 longest  := $(call named,api_device% cover_gradient% prop_solver)
 slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_cpu))
 in_cpp   := $(OBJ)/tests/api_cpp
@@ -19,7 +19,7 @@ run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,
     REPLAYS='$(replays)' SKIPS='$(SKIPS)' bash tests/run.sh
 tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(platform_program) \
     $(proof)
-beside     = examples gpu-rehearsal $(OBJ)/libdigits.so compile_commands.json
+beside     = examples gpu-rehearsal $(OBJ)/libdigits.so compile_commands.json $(engine_models)
 # The program that a line of make check is about; it is built alone.
 named_program = $(filter %/$(lastword $(NAME)),$(tested))
 # The programs that cover a source.
@@ -136,6 +136,10 @@ $(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make
 	    $$python -c 'import mpmath' 2>/dev/null || continue; \
 	    $$python $< >$@.$$$$ && exec mv $@.$$$$ $@; done; \
 	echo '$<: no Python has mpmath (make deps installs it)' >&2; exit 1
+# The models that engines open, as well.
+engine_models := $(O)/.obj/engines/dense.onnx
+$(engine_models): tests/engines/make_models.py $(wildcard tests/engines/*.pt tests/engines/trees.*)
+	$(call say,DATA,$(@D))python3 $< $(@D)
 $(OBJ)/tests/avx512/kernels.o: own = -Itests/avx512 -Itests
 $(OBJ)/tests/unit_cpu: $(OBJ)/tests/avx512/kernels.o
 $(OBJ)/tests/engines/%.o $(OBJ)/tests/api_control_loop.o: own += -Iexamples
@@ -146,7 +150,8 @@ $(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%
 $(without_blas): %: %.o $(OBJ)/tests/support.a $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
 # The engines of the examples, as many as could be built.
-$(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built | $(OBJ)/libcertreg.so
+$(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built | $(OBJ)/libcertreg.so \
+    $(engine_models)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
 	    $(call in_folder,/../..) $(check_libs) $(all_engine_libs)
 $(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) | $(OBJ)/libcertreg.so $(test_modules)

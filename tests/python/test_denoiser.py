@@ -240,7 +240,7 @@ def test_without_proc_the_remedy_is_to_mount_it():
 
 
 # ---- networks that are trained
-MODELS, ENGINES = root / "examples/models", root / "tests/engines"
+MODELS, ENGINES = root / "examples/models", root / "lib/.obj/engines"
 dice = np.random.default_rng  # (seed)
 KINDS = (
     ((5,), {}),
