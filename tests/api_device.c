@@ -2,9 +2,38 @@
  * that is emulated on the host (emulated/emulated.h). The model gets the device's addresses and a
  * stream, and certificates are those of the CPU. */
 #include "support/device_model.h"
+#include "support/attack_kit.h"
 #include "support/queue_kit.h"
 #include <pthread.h>
 
+/* ---- what a caller owns on a device */
+static void destroy_stream(void *stream)
+{
+    ck_assert_int_eq(cudaStreamDestroy(stream), 0); /* it was only borrowed */
+}
+
+static cudaStream_t new_stream(void)
+{
+    cudaStream_t stream = NULL;
+    ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    kit_close_later(destroy_stream, stream);
+    return stream;
+}
+
+static void free_memory(void *memory)
+{
+    ck_assert_int_eq(cudaFree(memory), 0);
+}
+
+static void *new_memory(int device, size_t bytes)
+{
+    void *memory = NULL;
+    ck_assert(!cudaSetDevice(device) && !cudaMalloc(&memory, bytes) && !cudaSetDevice(0));
+    kit_close_later(free_memory, memory);
+    return memory;
+}
+
+/* ---- batches */
 typedef struct places { /* where the batches lay */
     size_t batches;
     uintptr_t x[4], y;
@@ -70,13 +99,12 @@ static certreg_certificate queued(certreg_backend *backend, surface *there, size
     certreg_queue_call call[2];
     certreg_queue *q;
     answer a, found[2];
-    void *y[2];
+    void *const y[2] = {new_memory(0, bytes), new_memory(0, bytes)};
     p.audit = audit;
     ck_assert_int_eq(certreg_queue_create(backend, &m, &p, &plan, NULL, &q), CERTREG_OK);
     for (uint64_t i = 0; i < 2; i++) {
         const certreg_queue_input in = input_of(i, where, &asks, NULL);
         ck_assert(add(q, &in));
-        ck_assert_int_eq(cudaMalloc(y + i, bytes), 0);
     }
     for (int taken = 0; taken < 2;) {
         size_t n = 0;
@@ -92,7 +120,6 @@ static certreg_certificate queued(certreg_backend *backend, surface *there, size
         }
         for (; take(q, &a); taken++) found[a.r.tag] = a;
     }
-    for (size_t i = 0; i < 2; i++) cudaFree(y[i]);
     certreg_queue_destroy(q);
     return found->c[0];
 }
@@ -224,61 +251,50 @@ TEST(device_records_are_those_of_the_cpu)
     ck_assert_uint_eq(there.calls, 7);
 }
 
-TEST(device_draw_takes_memory_of_the_device_only)
+/* By float noise, and by pairs. */
+TEST_TIMES(device_draws_the_cpus_bits_into_its_own_memory, 2)
 {
     surface there = {0};
-    cudaStream_t stream = NULL;
-    ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
-    certreg_backend *backend = open_device(0, stream);
-    certreg_estimator *cpu = make(NULL, &there), *device = make(backend, &there);
-    float a[3 * INPUTS], b[3 * INPUTS];
-    void *x = NULL, *elsewhere = NULL;
-    ck_assert_int_eq(cudaMalloc(&x, sizeof b), 0);
-    ck_assert_int_eq(cudaSetDevice(2), 0);
-    ck_assert_int_eq(cudaMalloc(&elsewhere, sizeof b), 0);
+    cudaStream_t stream = new_stream();
+    const certreg_model m = kit_model(on_device, &there, INPUTS, OUTPUTS);
+    certreg_plan p = kit_plan(SAMPLES);
+    float a[5 * INPUTS], b[5 * INPUTS];
+    void *const x = new_memory(0, sizeof b), *const wrong[] = {b, new_memory(2, sizeof b)};
+    if (_i) p.constraints = 0, p.pilot = SIZE_MAX, p.flags = CERTREG_PLAN_PAIRS;
+    certreg_estimator *cpu = kit_create(NULL, &m, &p),
+                      *device = kit_create(open_device(0, stream), &m, &p);
     KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, 5));
     KIT_OK(device, certreg_estimator_begin(device, where, 0.3, 5));
-    KIT_OK(cpu, certreg_estimator_draw(cpu, 4, 3, a));
-    KIT_OK(device, certreg_estimator_draw(device, 4, 3, x));
-    void *const wrong[] = {b, elsewhere};
+    KIT_OK(cpu, certreg_estimator_draw(cpu, 4, 5, a));
     for (int i = 0; i < 2; i++) {
-        KIT_STATUS(device, certreg_estimator_draw(device, 4, 3, wrong[i]), CERTREG_E_INVALID);
+        KIT_STATUS(device, certreg_estimator_draw(device, 4, 5, wrong[i]), CERTREG_E_INVALID);
         KIT_SAYS(certreg_estimator_error(device), "x is not memory of device 0");
     }
-    KIT_OK(device, certreg_estimator_draw(device, 4, 3, x));
-    ck_assert_int_eq(cudaSetDevice(0), 0);
+    KIT_OK(device, certreg_estimator_draw(device, 4, 5, x));
     ck_assert_int_eq(cudaMemcpyAsync(b, x, sizeof b, cudaMemcpyDeviceToHost, stream), 0);
     ck_assert_int_eq(cudaStreamSynchronize(stream), 0);
     ck_assert_mem_eq(a, b, sizeof a);
     KIT_OK(device, certreg_estimator_draw(device, 0, 0, NULL));
-    ck_assert(!cudaFree(x) && !cudaFree(elsewhere));
-    ck_assert_int_eq(cudaStreamDestroy(stream), 0);
 }
 
 /* An engine on the device: z, noisy inputs and outputs stay there, and no draw waits. */
 TEST(device_asks_and_tells_in_its_own_memory)
 {
     surface here = {0}, there = {0};
-    cudaStream_t stream = NULL;
-    void *z = NULL, *x = NULL, *y = NULL, *elsewhere = NULL;
-    ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    cudaStream_t stream = new_stream();
+    void *const z = new_memory(0, sizeof where), *const elsewhere = new_memory(2, sizeof where),
+                *const x = new_memory(0, BATCH * INPUTS * sizeof(float)),
+                *const y = new_memory(0, 2 * BATCH * OUTPUTS * sizeof(float));
     certreg_estimator *cpu = make(NULL, &here), *device = make(open_device(0, stream), &there);
     certreg_certificate a[ASKED], b[ASKED];
-    ck_assert(!cudaMalloc(&z, sizeof where) && !cudaMalloc(&x, BATCH * INPUTS * sizeof(float)) &&
-              !cudaMalloc(&y, 2 * BATCH * OUTPUTS * sizeof(float)));
     ck_assert_int_eq(cudaMemcpyAsync(z, where, sizeof where, cudaMemcpyHostToDevice, stream), 0);
     KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, 5));
     KIT_OK(device, certreg_estimator_begin(device, z, 0.3, 5));
     for (uint64_t i = 0; i < SAMPLES; i += BATCH) {
         const size_t count = SAMPLES - i < BATCH ? (size_t)(SAMPLES - i) : BATCH;
         const int waited = emulated()->waits;
-        const certreg_batch batch = {.rows = count,
-                                     .inputs = INPUTS,
-                                     .columns = OUTPUTS,
-                                     .x = x,
-                                     .y = y,
-                                     .stream = stream,
-                                     .device = 0};
+        const certreg_batch batch = {
+            .rows = count, .inputs = INPUTS, .columns = OUTPUTS, .x = x, .y = y, .stream = stream};
         KIT_OK(device, certreg_estimator_draw(device, i, count, x));
         ck_assert_int_eq(emulated()->waits, waited);
         ck_assert_int_eq(on_device(&there, &batch), 0);
@@ -292,35 +308,8 @@ TEST(device_asks_and_tells_in_its_own_memory)
     }
     KIT_STATUS(device, certreg_estimator_record(device, 0, BATCH + 1, y), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(device), "at most model.batch");
-    ck_assert(!cudaSetDevice(2) && !cudaMalloc(&elsewhere, 2 * sizeof where) && !cudaSetDevice(0));
     KIT_STATUS(device, certreg_estimator_begin(device, elsewhere, 0.3, 5), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(device), "z is memory of another device than 0");
-    ck_assert(!cudaFree(x) && !cudaFree(y) && !cudaFree(z) && !cudaFree(elsewhere));
-    ck_assert_int_eq(cudaStreamDestroy(stream), 0);
-}
-
-TEST(device_draws_pairs_with_the_cpus_bits)
-{
-    surface there = {0};
-    certreg_model m = kit_model(on_device, &there, INPUTS, OUTPUTS);
-    certreg_plan p = kit_plan(SAMPLES);
-    float a[5 * INPUTS], b[5 * INPUTS];
-    void *x = NULL;
-    cudaStream_t stream = NULL;
-    ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
-    p.constraints = 0, p.pilot = SIZE_MAX, p.flags = CERTREG_PLAN_PAIRS;
-    certreg_estimator *cpu = kit_create(NULL, &m, &p),
-                      *device = kit_create(open_device(0, stream), &m, &p);
-    KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, 5));
-    KIT_OK(device, certreg_estimator_begin(device, where, 0.3, 5));
-    ck_assert_int_eq(cudaMalloc(&x, sizeof b), 0);
-    KIT_OK(cpu, certreg_estimator_draw(cpu, 4, 5, a));
-    KIT_OK(device, certreg_estimator_draw(device, 4, 5, x));
-    ck_assert_int_eq(cudaMemcpyAsync(b, x, sizeof b, cudaMemcpyDeviceToHost, stream), 0);
-    ck_assert_int_eq(cudaStreamSynchronize(stream), 0);
-    ck_assert_mem_eq(a, b, sizeof a);
-    ck_assert(!cudaFree(x));
-    ck_assert_int_eq(cudaStreamDestroy(stream), 0);
 }
 
 TEST(device_of_the_calling_thread_stays_current)
@@ -359,55 +348,57 @@ TEST(device_cancels_and_deadlines_hold_between_batches)
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEADLINE);
 }
 
-typedef struct thread {
-    pthread_t id;
-    double radius;
-} thread;
+/* ---- attacks */
+enum { ATTACK_CALLS = 800 };
 
-static void *certify_alone(void *of)
+static certreg_attack_result attacked(certreg_estimator *e, certreg_attack *a, float *shift,
+                                      double *gradient)
 {
-    thread *t = of;
-    surface there = {0};
-    certreg_error why;
-    certreg_backend *backend = NULL;
-    const certreg_model m = model_of(&there, 1);
-    const certreg_plan p = plan_of(SAMPLES);
-    const certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_certificate();
-    certreg_estimator *e = NULL;
-    if (try_emulated(0, NULL, &why, &backend) ||
-        certreg_estimator_create(backend, &m, &p, &why, &e))
-        return NULL;
-    if (!certreg_estimator_begin(e, where, 0.3, 0) && !certreg_certify(e, SAMPLES, &q, 1, &c) &&
-        !there.strange)
-        t->radius = c.radius;
-    certreg_estimator_destroy(e);
-    certreg_backend_close(backend);
-    return NULL;
+    const certreg_question q = kit_question(0.5);
+    const certreg_attack_options o = {.struct_size = sizeof o, .calls = ATTACK_CALLS};
+    certreg_attack_result r = {.struct_size = sizeof r};
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.4, 5));
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    const certreg_status status = certreg_attack_run(a, &q, &o, shift, &r);
+    ck_assert_msg(!status, "%s", certreg_attack_error(a)->text);
+    ck_assert_int_eq(certreg_attack_gradient(a, &q, CERTREG_SIDE_LOWER, gradient), CERTREG_OK);
+    ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
+    return r;
 }
 
-START_TEST(device_streams_for_several_inputs_at_once)
+TEST(device_attack_finds_what_the_cpu_finds)
 {
-    enum { THREADS = 4 };
-    thread t[THREADS] = {{.radius = 0}}, alone = {.radius = 0};
-    certify_alone(&alone);
-    ck_assert_double_gt(alone.radius, 0);
-    for (int i = 0; i < THREADS; i++)
-        ck_assert_int_eq(pthread_create(&t[i].id, NULL, certify_alone, t + i), 0);
-    for (int i = 0; i < THREADS; i++) pthread_join(t[i].id, NULL);
-    for (int i = 0; i < THREADS; i++) ck_assert_double_eq(t[i].radius, alone.radius);
-    ck_assert_int_eq(emulated()->objects, 0);
+    surface here = {0}, there = {0};
+    certreg_estimator *cpu = make(NULL, &here), *device = make(open_device(0, NULL), &there);
+    const certreg_attack_plan p = {.struct_size = sizeof p, .max_calls = ATTACK_CALLS};
+    size_t host_bytes, device_bytes, before = emulated()->taken;
+    ck_assert_int_eq(certreg_attack_size(device, &p, &host_bytes, &device_bytes), CERTREG_OK);
+    certreg_attack *a = attack_on(cpu, ATTACK_CALLS), *b = attack_on(device, ATTACK_CALLS);
+    ck_assert_uint_gt(device_bytes, 0);
+    ck_assert_uint_eq(emulated()->taken - before, device_bytes);
+    float shift[2][INPUTS];
+    double gradient[2][INPUTS];
+    const certreg_attack_result r = attacked(cpu, a, shift[0], gradient[0]),
+                                s = attacked(device, b, shift[1], gradient[1]);
+    ck_assert(r.calls == s.calls && r.side == s.side && here.calls == there.calls);
+    ck_assert_double_eq_tol(r.radius, s.radius, 1e-6);
+    ck_assert_double_eq_tol(r.forecast, s.forecast, 1e-6);
+    for (size_t j = 0; j < INPUTS; j++) {
+        ck_assert_double_eq_tol((double)shift[0][j], (double)shift[1][j], 1e-5);
+        ck_assert_double_eq_tol(gradient[0][j], gradient[1][j], 1e-6);
+    }
+    ck_assert(!there.strange);
+    ck_assert_uint_eq(emulated()->most_taken, emulated()->taken); /* nothing after create */
 }
-END_TEST
 
-/* ---- one device for several threads */
-enum { SHARERS = 4, TRIES = 12, FEW = 300 };
-typedef struct sharer {
+/* ---- several threads: each with a stream of its own, or all on one device that they share */
+enum { THREADS = 4, TRIES = 12, FEW = 300 };
+typedef struct member {
     pthread_t id;
-    certreg_backend *backend;
+    certreg_backend *shared;
     double expected;
     int answered, wrong;
-} sharer;
+} member;
 
 static certreg_status certify_few(certreg_backend *backend, surface *s, double *radius)
 {
@@ -423,39 +414,45 @@ static certreg_status certify_few(certreg_backend *backend, surface *s, double *
     return *radius = c.radius, status;
 }
 
-static void *share(void *of)
+static void *be_member(void *of)
 {
-    sharer *s = of;
+    member *m = of;
+    certreg_backend *own = NULL;
+    certreg_error why;
+    if (!m->shared) m->wrong += try_emulated(0, NULL, &why, &own) != CERTREG_OK;
     for (int i = 0; i < TRIES; i++) {
         surface there = {0};
         double radius = 7;
-        const certreg_status status = certify_few(s->backend, &there, &radius);
-        s->answered += !status;
-        s->wrong += there.strange ||
-                    (status ? status != CERTREG_E_BUSY || radius != 0 : radius != s->expected);
+        const certreg_status status = certify_few(own ? own : m->shared, &there, &radius);
+        const int busy = m->shared && status == CERTREG_E_BUSY && radius == 0;
+        m->answered += !status;
+        m->wrong += there.strange || !(busy || (!status && radius == m->expected));
     }
+    certreg_backend_close(own);
     return NULL;
 }
 
-START_TEST(device_shared_by_threads_answers_right_or_is_busy)
+START_TEST(device_answers_threads_right_or_is_busy)
 {
     surface alone = {0};
     double expected = 0;
     int answered = 0;
     ck_assert_int_eq(certify_few(NULL, &alone, &expected), CERTREG_OK);
     ck_assert_double_gt(expected, 0);
-    certreg_backend *backend = open_device(0, NULL);
-    sharer s[SHARERS];
-    for (int i = 0; i < SHARERS; i++) {
-        s[i] = (sharer){.backend = backend, .expected = expected};
-        ck_assert_int_eq(pthread_create(&s[i].id, NULL, share, s + i), 0);
+    certreg_backend *shared = _i ? open_device(0, NULL) : NULL;
+    member m[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        m[i] = (member){.shared = shared, .expected = expected};
+        ck_assert_int_eq(pthread_create(&m[i].id, NULL, be_member, m + i), 0);
     }
-    for (int i = 0; i < SHARERS; i++) {
-        pthread_join(s[i].id, NULL);
-        ck_assert_int_eq(s[i].wrong, 0);
-        answered += s[i].answered;
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(m[i].id, NULL);
+        ck_assert_int_eq(m[i].wrong, 0);
+        answered += m[i].answered;
     }
     ck_assert_int_gt(answered, 0); /* each of them may be unlucky */
+    kit_close_all();
+    nothing_stays();
 }
 END_TEST
 
@@ -466,7 +463,6 @@ int main(void)
 {
     Suite *suite = kit_suite("devices");
     TCase *threads = kit_case_with(suite, "threads", as_new, kit_close_all);
-    tcase_add_test(threads, device_streams_for_several_inputs_at_once);
-    tcase_add_test(threads, device_shared_by_threads_answers_right_or_is_busy);
+    tcase_add_loop_test(threads, device_answers_threads_right_or_is_busy, 0, 2);
     return kit_run(suite);
 }

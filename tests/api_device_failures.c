@@ -1,6 +1,7 @@
 /* What goes wrong on a device is a status: models, memory, a lost device, a capturing stream,
  * every call of the runtime, others who use the device, and a fork. */
 #include "support/device_model.h"
+#include "support/attack_kit.h"
 #include <sys/wait.h>
 
 /* ---- failures */
@@ -78,6 +79,22 @@ TEST(device_failure_after_main_samples_fixes_their_number)
         after++;
     } while (failed);
     ck_assert_int_gt(after, 0);
+}
+
+TEST(device_attack_that_fails_claims_nothing)
+{
+    surface there = {.crash_at = 30};
+    const certreg_question q = kit_question(0.5);
+    const certreg_attack_options o = {.struct_size = sizeof o, .calls = 800};
+    certreg_attack_result r = {.struct_size = sizeof r, .radius = 0};
+    certreg_estimator *e = make(open_device(0, NULL), &there);
+    certreg_attack *a = attack_on(e, 800);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.4, 5));
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    ck_assert_uint_lt(there.calls, there.crash_at);
+    ck_assert_int_eq(certreg_attack_run(a, &q, &o, NULL, &r), CERTREG_E_DEVICE_FAILED);
+    ck_assert_double_eq(r.radius, INFINITY);
+    ck_assert_int_eq(r.outcome, CERTREG_ATTACK_NOT_BROKEN);
 }
 
 /* The caller works on another device, where it has no context even. */
