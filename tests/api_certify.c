@@ -210,7 +210,7 @@ TEST_ROWS(certify_balls_of_other_norms_touch_the_certified_one, scales)
               c.radius_linf * sqrt(sum) >= c.radius * (1 - 1e-10));
 }
 
-/* ---- the same question gets the same bits. In another run: api_memory, api_threads */
+/* ---- the same question gets the same bits. In another run: fault_memory, api_threads */
 enum {
     ASKED = 8,
     M = CERTREG_CONSTRAINT_MEAN,
