@@ -11,7 +11,6 @@
 #include "support/attack_kit.h"
 #include "support/counting_malloc.h"
 #include "support/names.h"
-#include "support/stack.h"
 #include <dlfcn.h>
 #include <fenv.h>
 #include <pthread.h>
@@ -409,7 +408,41 @@ TEST_TIMES(environment_calls_neither_allocate_nor_lock_after_create, 2)
     ck_assert_int_gt(locked, 0);
 }
 
-/* ---- the stack of the thread that makes the calls (section 9 of the header) */
+/* ---- the stack of the thread that makes the calls (section 9 of the header): work runs on a
+ * thread whose stack was filled with a pattern before */
+enum { STACK_ROOM = 1 << 20, STACK_PATTERN = 0xA7 };
+
+static void *stack_run(void *work)
+{
+    (*(void (**)(void))work)();
+    return NULL;
+}
+
+static size_t stack_touched(void (*work)(void))
+{
+    static _Alignas(1 << 16) unsigned char stack[STACK_ROOM];
+    pthread_t thread;
+    pthread_attr_t how;
+    size_t untouched = 0;
+    memset(stack, STACK_PATTERN, STACK_ROOM);
+    ck_assert(!pthread_attr_init(&how) && !pthread_attr_setstack(&how, stack, STACK_ROOM));
+    ck_assert(!pthread_create(&thread, &how, stack_run, &work) && !pthread_join(thread, NULL));
+    pthread_attr_destroy(&how);
+    while (untouched < STACK_ROOM && stack[untouched] == STACK_PATTERN) untouched++;
+    return STACK_ROOM - untouched;
+}
+
+static void stack_idle(void)
+{
+}
+
+/* Without what the C library has of a thread's stack itself. */
+static size_t stack_of(void (*work)(void))
+{
+    const size_t all = stack_touched(work), own = stack_touched(stack_idle);
+    return all > own ? all - own : 0;
+}
+
 static void run_first_order(void)
 {
     run_all(ECGM);
