@@ -103,21 +103,18 @@ static certreg_attack *attack_on(certreg_estimator *e)
     return certreg_attack_create(e, &p, NULL, &on) ? NULL : on;
 }
 
-static certreg_bounds bounds_of(int job)
-{
-    return BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1 + job);
-}
-
 static certreg_status change(certreg_solver *s, int job, answer *a)
 {
-    const certreg_bounds u = bounds_of(job);
+    const certreg_bounds u =
+        BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1 + job);
     a->change = (certreg_mean_change){.struct_size = sizeof a->change};
     return certreg_solver_worst_case(s, &u, 0, 0.5, &a->change);
 }
 
 static certreg_status radius(certreg_bisection *b, int job, answer *a)
 {
-    const certreg_bounds u = bounds_of(job);
+    const certreg_bounds u =
+        BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1 + job);
     a->radius = (certreg_radius){.struct_size = sizeof a->radius};
     return certreg_bisection_within(b, &u, 0, 0.5, &a->radius);
 }
@@ -358,25 +355,20 @@ static void *sample_and_leave(void *e)
     return certreg_estimator_sample(e, 0, SAMPLES) ? NULL : e;
 }
 
-TEST(threads_may_hand_a_handle_on)
+TEST_TIMES(threads_may_hand_a_handle_on, JOBS)
 {
-    for (int job = 0; job < JOBS; job++) {
-        certreg_backend *backend = NULL;
-        certreg_estimator *e = NULL;
-        answer a = {.bytes = 0};
-        pthread_t other;
-        void *left = NULL;
-        ck_assert_int_eq(certreg_backend_open_cpu(3, NULL, &backend), CERTREG_OK);
-        ck_assert_int_eq(create(backend, job, &e), CERTREG_OK);
-        KIT_OK(e, begin(e, job));
-        ck_assert_int_eq(pthread_create(&other, NULL, sample_and_leave, e), 0);
-        pthread_join(other, &left);
-        ck_assert_ptr_eq(left, e);
-        KIT_OK(e, certify(e, 0, &a));
-        ck_assert_mem_eq(a.c, expected[job].c, sizeof a.c);
-        certreg_estimator_destroy(e);
-        certreg_backend_close(backend);
-    }
+    certreg_estimator *e = NULL;
+    answer a = {.bytes = 0};
+    pthread_t other;
+    void *left = NULL;
+    ck_assert_int_eq(create(kit_backend(3), _i, &e), CERTREG_OK);
+    KIT_OK(e, begin(e, _i));
+    ck_assert_int_eq(pthread_create(&other, NULL, sample_and_leave, e), 0);
+    pthread_join(other, &left);
+    ck_assert_ptr_eq(left, e);
+    KIT_OK(e, certify(e, 0, &a));
+    ck_assert_mem_eq(a.c, expected[_i].c, sizeof a.c);
+    certreg_estimator_destroy(e);
 }
 
 FIXTURE(setup, NULL)
