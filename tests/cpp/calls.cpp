@@ -1,4 +1,5 @@
-// Every form of a model, and every call: the bits are those of the interface in C.
+// Every form of a model, and every call: the bits are those of the interface in C. And main, which
+// runs every test of the program: each prints "ok NAME", or "not ok NAME" and why.
 #include "kit.hpp"
 #include <array>
 #include <memory>
@@ -37,17 +38,6 @@ template <class F> bool agrees(F &&f, size_t outputs = 1, certreg::backend on = 
 }
 } // namespace
 
-TEST(an_abstention_has_its_reason)
-{
-    certreg::estimator e(kit::plain, kit::shape(1), kit::plan());
-    e.begin(kit::input, 0.25, 7);
-    certreg_question q = kit::question();
-    q.tolerance = 1e-9;
-    const certreg_certificate c = e.certify(1000, q);
-    CHECK(c.reason == CERTREG_REASON_OUTPUTS_OUT && c.share_out >= c.share_allowed);
-    CHECK(std::string(certreg_reason_text(c.reason)).find("lower sigma") != std::string::npos);
-}
-
 TEST(every_form_of_a_model_has_the_bits_of_c)
 {
     CHECK(agrees(kit::plain));
@@ -84,11 +74,6 @@ TEST(models_are_checked)
     certreg::estimator bad(centred, kit::shape(), kit::plan());
     bad.begin(kit::input, 0.25, 7);
     REFUSED(bad.model_check(), CERTREG_E_MODEL_FAILED, "other rows are beside it");
-    float state = 0;
-    const auto counts = [&](const float *) { return state++; };
-    certreg::estimator random(counts, kit::shape(), kit::plan());
-    random.begin(kit::input, 0.25, 7);
-    CHECK(random.model_check() == CERTREG_DEPENDENCE_CALL);
 }
 
 TEST(rows_that_are_not_used_are_not_passed)
@@ -232,4 +217,24 @@ TEST(a_denoiser_has_the_bits_of_c)
         caught = thrown;
     }
     CHECK(caught == 7);
+}
+
+int main()
+{
+    int failed = 0;
+    for (const auto &[name, body] : kit::tests) {
+        std::string why;
+        try {
+            body();
+        } catch (const std::string &text) {
+            why = text;
+        } catch (const std::exception &other) {
+            why = std::string("it threw ") + other.what();
+        } catch (...) {
+            why = "it threw something else";
+        }
+        std::printf(why.empty() ? "ok %s\n" : "not ok %s: %s\n", name, why.c_str());
+        failed += !why.empty();
+    }
+    return failed != 0;
 }
