@@ -46,7 +46,7 @@ built() {
     mkdir -p "$made" && cp "$library" "$made" &&
         cmake --build "$windows" -j "${JOBS:-2}" --target certreg_static &&
         compile quickstart.exe examples/quickstart.c "$library.a" &&
-        compile platform.exe tests/platforms/{platform,bits,libm}.c "$windows/libcertreg.a" &&
+        compile platform.exe tests/platforms/platform.c "$windows/libcertreg.a" &&
         compile old_module.dll -shared tests/modules/old_module.c &&
         compile golden.exe -Itests/emulated "$golden"/{golden,rows,others}.c \
             "$windows/libcertreg.a" -x c - <<<'int emulated_enqueue(void) { return 1; }'
@@ -60,7 +60,7 @@ refused() { # MODULE WORDS
 }
 careless() {
     # shellcheck disable=SC2086
-    x86_64-w64-mingw32-gcc $flags src/base/{libm_check,error,fp_environment}.c -x c - \
+    x86_64-w64-mingw32-gcc $flags src/base/{handle,error,os}.c -x c - \
         -o "$made/careless.exe" <<'END' && text_of "$made/careless.exe" | grep 'expm1 errs by'
 #include "base/handle.h"
 #include <stdio.h>

@@ -1,6 +1,5 @@
 # The same program for every platform, without Check, BLAS and the emulated device. Cross compilers
 # compile it, and it runs under emulators of their processors.
-platform_sources := $(addprefix tests/platforms/,platform.c bits.c libm.c)
 platform_program := $(OBJ)/tests/platforms/platform
 
 .PHONY: check-platforms platform-program
@@ -13,5 +12,5 @@ platform-program: $(platform_program)
 	@echo "program $<"
 
 $(OBJ)/tests/platforms/%.o: own = -Itests
-$(platform_program): $(platform_sources:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
+$(platform_program): %: %.o $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) $^ -o $@ $(static_libs)
