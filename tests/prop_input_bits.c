@@ -10,24 +10,21 @@ static const double alpha = 1e-3;
  * else 10. Most look for traces of float noise about z, that is, of e made by Box-Muller of 32-bit
  * words and of z + step*e rounded to float; Gaussian noise has none, so that T is 10. Such noise is
  * certified to give 0, since it has the trace in every sample. */
-typedef struct bits_input { /* what a model of this kind is made for */
-    size_t inputs;
+typedef struct bits_case bits_case;
+typedef struct bits_model {
+    const bits_case *is;
     float *z, *scale, *step; /* step: sigma*scale, in float */
-} bits_input;
+    size_t inputs;
+} bits_model;
 
-typedef struct bits_case {
+struct bits_case {
     const char *name;
     size_t inputs, samples;
     double sigma;
     float (*center)(size_t j);
     float (*scale)(size_t j); /* NULL: 1 */
-    int (*finds)(const bits_input *, const float *x);
-} bits_case;
-
-typedef struct bits_model {
-    const bits_case *is;
-    bits_input input;
-} bits_model;
+    int (*finds)(const bits_model *, const float *x);
+};
 
 static const double turn = 6.283185307179586;
 
@@ -47,14 +44,14 @@ static int comb_fits(const comb *c)
     return c->count >= 4 && c->sum > 0.55 * c->count;
 }
 
-static double noise_of(const bits_input *in, const float *x, size_t j)
+static double noise_of(const bits_model *in, const float *x, size_t j)
 {
     return ((double)x[j] - (double)in->z[j]) / (double)in->step[j];
 }
 
 /* The two features of a pair share the radius sqrt(-2 log u), and u is a multiple of 2^-24 above
  * 1/2. Near 1, e is fine enough to show it. */
-static int has_radii_of_24_bits(const bits_input *in, const float *x)
+static int has_radii_of_24_bits(const bits_model *in, const float *x)
 {
     comb c = {0};
     for (size_t j = 0; j + 1 < in->inputs; j += 2) {
@@ -66,7 +63,7 @@ static int has_radii_of_24_bits(const bits_input *in, const float *x)
 }
 
 /* In the tail u is a multiple of 2^-32 and a half, and these lie far apart. */
-static int has_tails_of_32_bits(const bits_input *in, const float *x)
+static int has_tails_of_32_bits(const bits_model *in, const float *x)
 {
     comb c = {0};
     for (size_t j = 0; j + 1 < in->inputs; j += 2) {
@@ -81,7 +78,7 @@ static int has_tails_of_32_bits(const bits_input *in, const float *x)
 
 /* Next to 0 floats are finer than next to anything else: whatever was added to z would have
  * rounded the last bit away. */
-static int has_low_bits_about_zero(const bits_input *in, const float *x)
+static int has_low_bits_about_zero(const bits_model *in, const float *x)
 {
     size_t odd = 0;
     for (size_t j = 0; j < in->inputs; j++) {
@@ -94,7 +91,7 @@ static int has_low_bits_about_zero(const bits_input *in, const float *x)
 
 /* Whether every feature is the product of the step and a float, rounded. Where the step is 1.2 2^k,
  * a sixth of the floats from 1.2 to 2 times a power of two are no such products. */
-static int has_exact_products(const bits_input *in, const float *x)
+static int has_exact_products(const bits_model *in, const float *x)
 {
     for (size_t j = 0; j < in->inputs; j++) {
         const float e = x[j] / in->step[j];
@@ -105,7 +102,7 @@ static int has_exact_products(const bits_input *in, const float *x)
     return 1;
 }
 
-static int is_off_the_grid(const bits_input *in, const float *x)
+static int is_off_the_grid(const bits_model *in, const float *x)
 {
     for (size_t j = 0; j < in->inputs; j++)
         if (in->step[j] != 0 && fmod((double)x[j], grid_of(in->step[j])) != 0) return 1;
@@ -113,7 +110,7 @@ static int is_off_the_grid(const bits_input *in, const float *x)
 }
 
 /* Where the noise cancels z, floats are finer than e: they show its gaps. */
-static int has_gaps_where_noise_cancels(const bits_input *in, const float *x)
+static int has_gaps_where_noise_cancels(const bits_model *in, const float *x)
 {
     size_t off_grid = 0;
     for (size_t j = 0; j < in->inputs; j++) {
@@ -171,26 +168,22 @@ static const bits_case bits_cases[] = {
     {"gaps where noise cancels z", 2048, 100, 0.25, tenth, NULL, has_gaps_where_noise_cancels},
     {"off the grid", 4, 100, 0.25, tenth, NULL, is_off_the_grid},
 };
-static void bits_make(const bits_case *c, bits_input *out)
+static bits_model bits_make(const bits_case *c)
 {
     const size_t d = c->inputs;
-    *out = (bits_input){.inputs = d, .z = malloc(3 * d * sizeof *out->z)};
-    if (!out->z) abort();
-    out->scale = out->z + d, out->step = out->scale + d;
+    bits_model m = {.is = c, .inputs = d, .z = malloc(3 * d * sizeof *m.z)};
+    if (!m.z) abort();
+    m.scale = m.z + d, m.step = m.scale + d;
     for (size_t j = 0; j < d; j++) {
-        out->z[j] = c->center(j), out->scale[j] = c->scale ? c->scale(j) : 1;
-        out->step[j] = (float)(c->sigma * (double)out->scale[j]);
+        m.z[j] = c->center(j), m.scale[j] = c->scale ? c->scale(j) : 1;
+        m.step[j] = (float)(c->sigma * (double)m.scale[j]);
     }
-}
-
-static void bits_free(bits_input *in)
-{
-    free(in->z);
+    return m;
 }
 
 static float bits_answer(const bits_model *m, const float *x)
 {
-    return m->is->finds(&m->input, x) ? 0 : 10;
+    return m->is->finds(m, x) ? 0 : 10;
 }
 
 static int bits_evaluate(void *user, const certreg_batch *b)
@@ -207,12 +200,12 @@ static double smoothed(const bits_model *m, double shift, uint64_t seed)
 {
     enum { ROWS = 12, CLEAR = 11 };
     simulate_source source;
-    float *x = malloc(m->input.inputs * sizeof *x);
+    float *x = malloc(m->inputs * sizeof *x);
     int tens = 0;
     ck_assert_ptr_nonnull(x);
     simulate_seed(&source, seed);
     for (int i = 0; i < ROWS; i++) {
-        grid_draw(&source, m->input.z, m->input.step, m->input.inputs, shift, x);
+        grid_draw(&source, m->z, m->step, m->inputs, shift, x);
         tens += bits_answer(m, x) > 5;
     }
     free(x);
@@ -223,7 +216,7 @@ static double smoothed(const bits_model *m, double shift, uint64_t seed)
 static double short_shift(const bits_model *m)
 {
     size_t moving = 0;
-    for (size_t j = 0; j < m->input.inputs; j++) moving += m->input.step[j] != 0;
+    for (size_t j = 0; j < m->inputs; j++) moving += m->step[j] != 0;
     return 5e-5 * m->is->sigma / sqrt((double)moving);
 }
 
@@ -239,10 +232,9 @@ static size_t ask(certreg_question *q)
 TEST_ROWS(models_that_read_input_bits_get_no_false_certificate, bits_cases)
 {
     enum { INPUTS = 3 };
-    bits_model model = {.is = bits_cases + _i};
-    bits_make(model.is, &model.input);
-    certreg_model m = kit_model(bits_evaluate, &model, model.input.inputs, 1);
-    m.scale = model.input.scale, m.batch = 10;
+    bits_model model = bits_make(bits_cases + _i);
+    certreg_model m = kit_model(bits_evaluate, &model, model.inputs, 1);
+    m.scale = model.scale, m.batch = 10;
     certreg_plan p = kit_plan(model.is->samples);
     p.constraints = 0;
     certreg_estimator *e = kit_create(NULL, &m, &p);
@@ -252,7 +244,7 @@ TEST_ROWS(models_that_read_input_bits_get_no_false_certificate, bits_cases)
     for (uint64_t id = 0; id < INPUTS; id++) {
         certreg_question q[3];
         certreg_certificate c[3] = {{.struct_size = sizeof *c}};
-        KIT_OK(e, certreg_estimator_begin(e, model.input.z, model.is->sigma, id));
+        KIT_OK(e, certreg_estimator_begin(e, model.z, model.is->sigma, id));
         KIT_OK(e, certreg_certify(e, model.is->samples, q, ask(q), c));
         for (int i = 0; i < 3; i++) {
             ck_assert_msg(!(c[i].radius > 0) ||
@@ -264,7 +256,7 @@ TEST_ROWS(models_that_read_input_bits_get_no_false_certificate, bits_cases)
     }
     ck_assert_int_gt(proved, 0);
     certreg_estimator_destroy(e);
-    bits_free(&model.input);
+    free(model.z);
 }
 
 /* ==== Models that count cells of the grid: each answers 0 where its count of a row is unusual,
