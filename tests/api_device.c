@@ -184,7 +184,7 @@ TEST_TIMES(device_replays_once_for_families_with_a_gradient, 2)
     static const int32_t method[] = {CERTREG_METHOD_ASYMPTOTIC, CERTREG_METHOD_PAPER};
     static const uint32_t family[] = {CERTREG_CONSTRAINTS_CG, 7, CERTREG_CONSTRAINTS_ECGM};
     surface there = {0};
-    certreg_estimator *e = make(open_device(0, NULL), &there);
+    certreg_estimator *e = begun_there(&there);
     certreg_question q[3];
     certreg_certificate c[3];
     int waited[3];
@@ -193,7 +193,6 @@ TEST_TIMES(device_replays_once_for_families_with_a_gradient, 2)
                         .center = CERTREG_CENTER_TRUE_MEAN, .constraints = family[i]);
         c[i] = kit_certificate();
     }
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
     for (size_t count = 1; count <= 3; count++) {
         const int before = emulated()->waits;
@@ -334,10 +333,8 @@ TEST(device_of_the_calling_thread_stays_current)
 TEST(device_cancels_and_deadlines_hold_between_batches)
 {
     surface there = {.cancel_at = 4};
-    certreg_backend *backend = open_device(0, NULL);
-    certreg_estimator *e = make(backend, &there);
+    certreg_estimator *e = begun_there(&there);
     there.cancelled = e;
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_CANCELLED);
     ck_assert_uint_eq(there.calls, 4);
     /* the batch that was drawn ahead is still good */

@@ -8,9 +8,7 @@
 TEST(device_reports_failures_of_the_model_as_the_cpu_does)
 {
     surface there = {.fail_at = 3, .skip_at = 5};
-    certreg_backend *backend = open_device(0, NULL);
-    certreg_estimator *e = make(backend, &there);
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    certreg_estimator *e = begun_there(&there);
     /* with work in flight */
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(certreg_estimator_error(e)->code, 17);
@@ -41,11 +39,9 @@ TEST(device_without_memory_is_a_status_at_create)
 TEST(device_that_is_lost_stays_lost_and_can_be_closed)
 {
     surface there = {.crash_at = 3};
-    certreg_backend *backend = open_device(0, NULL);
-    certreg_estimator *e = make(backend, &there);
+    certreg_estimator *e = begun_there(&there);
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     c.radius = 9;
     KIT_STATUS(e, certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_E_DEVICE_FAILED);
     ck_assert_double_eq(c.radius, 0);
@@ -158,11 +154,9 @@ TEST(device_stream_is_refused_only_while_it_is_capturing)
 TEST(device_that_is_lost_in_a_check_of_memory_is_a_status)
 {
     surface there = {0};
-    certreg_backend *backend = open_device(0, NULL);
-    certreg_estimator *e = make(backend, &there);
+    certreg_estimator *e = begun_there(&there);
     void *x = NULL;
     ck_assert_int_eq(cudaMalloc(&x, INPUTS * sizeof(float)), 0);
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     /* after entering */
     emulated()->calls = 0, emulated()->fail_at = 3, emulated()->fail_code = 700;
     KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_E_DEVICE_FAILED);

@@ -97,6 +97,14 @@ static inline certreg_estimator *make(certreg_backend *backend, surface *s)
     return kit_create(backend, &m, &p);
 }
 
+/* On device 0, with its first input. */
+static inline certreg_estimator *begun_there(surface *s)
+{
+    certreg_estimator *e = make(open_device(0, NULL), s);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    return e;
+}
+
 /* ---- what is asked */
 static const struct {
     int32_t output, statistic, method, center;
