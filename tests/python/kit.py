@@ -1,15 +1,19 @@
 """What the tests share: models, estimators and rows with fixed seeds, and the command line."""
 
+import atexit
 import contextlib
 import csv
+import functools
 import io
 import json
 import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest.mock
 import warnings
@@ -286,3 +290,14 @@ def program(*words, **more):
     process = started(*words, **more)
     out, err = process.communicate()
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+@functools.cache
+def engine_files():
+    """The folder of the files that the tests of engines open, made if make has not made it."""
+    folder = root / "lib/.obj/engines"
+    if not (folder / "newer.ubj").exists():
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="certreg-engines-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        subprocess.run([sys.executable, root / "tests/engines/make_models.py", folder], check=True)
+    return folder

@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 import kit
-from kit import PRODUCT, certify_refused, command_refused, environment, main, package, parametrize
-from kit import read, root, rows_of, run, said, table_of, ungrouped, write
+from kit import PRODUCT, certify_refused, command_refused, engine_files, environment, main, package
+from kit import parametrize, read, root, rows_of, run, said, table_of, ungrouped, write
 from certreg.cli.report import curves
 
 X = kit.X[:12]
@@ -325,7 +325,7 @@ def test_missing_packages_are_named_before_a_call(monkeypatch, package, model, m
 
 
 # ---- files of trees, which XGBoost or LightGBM saved
-ENGINES = root / "tests/engines"
+ENGINES = engine_files()
 CALLED = "write a .py file with a function that calls it as"
 
 

@@ -12,8 +12,8 @@ import sys
 import numpy as np
 import pytest
 
-from kit import bits, command_refused, environment, no_warnings, node, package, parametrize, root
-from kit import rows_of, said, write
+from kit import bits, command_refused, engine_files, environment, no_warnings, node, package
+from kit import parametrize, root, rows_of, said, write
 from test_hostile_files import changed
 from test_types import WRONG, answered
 import certreg
@@ -240,7 +240,7 @@ def test_without_proc_the_remedy_is_to_mount_it():
 
 
 # ---- networks that are trained
-MODELS, ENGINES = root / "examples/models", root / "lib/.obj/engines"
+MODELS, ENGINES = root / "examples/models", engine_files()
 dice = np.random.default_rng  # (seed)
 KINDS = (
     ((5,), {}),
