@@ -1,8 +1,41 @@
-/* Simulated coverage: how often a claim is false over many runs, and whether that is too often. */
+/* The referee for soundness: how often a claim is false on a law whose truth is known, and whether
+ * this is as often as it has to be. A claim states the rate that its law attains: the number of
+ * misses may be neither larger nor smaller than chance explains. So a row whose rate is near alpha
+ * notices that twice of alpha is spent, or half of it.
+ *
+ * The environment variable REFEREE, a whole number, is for releases: so many times as many runs,
+ * and each row whose rate is at least a third of alpha once more with twice and half of its alpha,
+ * which has to be noticed. tests/rates.sh makes the table of docs/testing.md of what is printed. */
 #ifndef SUPPORT_COVERAGE_H
 #define SUPPORT_COVERAGE_H
 #include "support/api_kit.h"
 #include "support/simulate.h"
+
+typedef struct coverage_claim {
+    const char *name;
+    double alpha;
+    /* The share of runs in which it is false, by a sum, or as a long run measured it. NAN: a law
+     * that need not attain anything; at most alpha. */
+    double expected;
+} coverage_claim;
+
+/* One run. Bit k of the result: claim k was false. Every alpha that is asked for is multiplied by
+ * `spend`: 1, or what a fault would spend. */
+typedef unsigned coverage_trial(void *of, uint64_t run, double spend);
+
+/* So many runs, and the verdict on each of the claims. */
+void coverage_of(const coverage_claim *claims, int count, uint64_t runs, coverage_trial *trial,
+                 void *of);
+
+/* The verdict on one claim whose rate is an exact sum. */
+void coverage_exact(const char *name, double alpha, double expected, double rate);
+
+/* P(X <= k) for X ~ Binomial(n, p), by its terms and without the library. */
+double coverage_binomial(int64_t k, uint64_t n, double p);
+
+/* The probability that a binomial bound at alpha, from n samples of which a share p is out, is
+ * below the share `claimed`. */
+double coverage_rate(uint64_t n, double p, double claimed, double alpha);
 
 /* Prints the share of runs that missed. It may be so large that a true share of `alpha` leads to it
  * with a probability above `level`, and has to be at least the part `least` of alpha: 0, unless the
@@ -33,16 +66,6 @@ static inline certreg_certificate coverage_ask(certreg_estimator *e, uint64_t ru
 {
     coverage_begin(e, run);
     return kit_ask(e, samples, q);
-}
-
-/* How many of the runs certify a radius above the true one. */
-static inline uint64_t coverage_misses(certreg_estimator *e, uint64_t runs, size_t samples,
-                                       certreg_question q, double truth)
-{
-    uint64_t misses = 0;
-    for (uint64_t run = 0; run < runs; run++)
-        misses += coverage_ask(e, run, samples, q).radius > truth;
-    return misses;
 }
 
 #endif

@@ -1,0 +1,92 @@
+#include "support/coverage.h"
+
+/* Of a comparison of a rate with the expected one, on either side. */
+static const double level = 1e-3;
+enum { MOST_CLAIMS = 16 };
+
+double coverage_binomial(int64_t k, uint64_t n, double p)
+{
+    double sum = 0, count = (double)n;
+    if (k >= (int64_t)n || p <= 0) return k >= 0;
+    if (p >= 1) return 0;
+    for (int64_t i = 0; i <= k; i++) {
+        const double x = (double)i;
+        sum += exp(lgamma(count + 1) - lgamma(x + 1) - lgamma(count - x + 1) + x * log(p) +
+                   (count - x) * log1p(-p));
+    }
+    return sum;
+}
+
+double coverage_rate(uint64_t n, double p, double claimed, double alpha)
+{
+    int64_t k = -1;
+    while (k < (int64_t)n && coverage_binomial(k + 1, n, claimed) <= alpha) k++;
+    return coverage_binomial(k, n, p);
+}
+
+/* ---- verdicts */
+/* -1: too few misses for what is expected; 1: too many. */
+static int verdict(const coverage_claim *c, uint64_t misses, uint64_t runs)
+{
+    const double most = isnan(c->expected) ? c->alpha : c->expected;
+    if (misses > simulate_most_misses(runs, most, level)) return 1;
+    return !isnan(c->expected) && coverage_binomial((int64_t)misses, runs, c->expected) < level ? -1
+                                                                                                : 0;
+}
+
+static void print(const coverage_claim *c, double rate)
+{
+    printf("rate | %s | %.4g | ", c->name, c->alpha);
+    if (!isnan(c->expected)) printf("%.4f", c->expected);
+    printf(" | %.4f | %.2f |", rate, rate / c->alpha);
+}
+
+static void count(uint64_t *misses, int claims, uint64_t runs, coverage_trial *trial, void *of,
+                  double spend)
+{
+    for (int k = 0; k < claims; k++) misses[k] = 0;
+    for (uint64_t run = 0; run < runs; run++) {
+        const unsigned missed = trial(of, run, spend);
+        for (int k = 0; k < claims; k++) misses[k] += missed >> k & 1;
+    }
+}
+
+/* A fault that spends another alpha must not pass. */
+static void check_power(const coverage_claim *c, double spend, uint64_t misses, uint64_t runs)
+{
+    const double rate = (double)misses / (double)runs;
+    printf(" %.2f |", rate / c->alpha);
+    ck_assert_msg(!(c->expected > c->alpha / 3) || verdict(c, misses, runs) == (spend > 1 ? 1 : -1),
+                  "%s: %g of alpha would not be noticed, at a rate of %g", c->name, spend, rate);
+}
+
+void coverage_of(const coverage_claim *claims, int many, uint64_t runs, coverage_trial *trial,
+                 void *of)
+{
+    const char *release = getenv("REFEREE");
+    uint64_t misses[3][MOST_CLAIMS];
+    const uint64_t all = runs * (release ? strtoull(release, NULL, 10) : 1);
+    ck_assert(many <= MOST_CLAIMS && all > 0);
+    count(misses[0], many, all, trial, of, 1);
+    for (int k = 1; k < 3 && release; k++)
+        count(misses[k], many, runs, trial, of, k == 1 ? 0.5 : 2);
+    for (int k = 0; k < many; k++) {
+        const coverage_claim *c = claims + k;
+        print(c, (double)misses[0][k] / (double)all);
+        for (int i = 1; i < 3 && release; i++) check_power(c, i == 1 ? 0.5 : 2, misses[i][k], runs);
+        puts(""), fflush(stdout);
+        ck_assert_msg(!(c->expected > c->alpha * (1 + 1e-9)), "%s may be false too often", c->name);
+        ck_assert_msg(!verdict(c, misses[0][k], all), "%s: false in %llu of %llu runs, not %g",
+                      c->name, (unsigned long long)misses[0][k], (unsigned long long)all,
+                      c->expected);
+    }
+}
+
+void coverage_exact(const char *name, double alpha, double expected, double rate)
+{
+    print(&(coverage_claim){name, alpha, expected}, rate);
+    puts(""), fflush(stdout);
+    ck_assert_msg(rate <= alpha, "%s: false with probability %.6g", name, rate);
+    ck_assert_msg(fabs(rate - expected) <= 0.02 * alpha, "%s: false with probability %.6g, not %g",
+                  name, rate, expected);
+}
