@@ -1,5 +1,5 @@
 /* plan.audit (theory 15): which samples are asked again, in which calls, what is refused, and what
- * differences cost. tests/cover_audit.c measures how much it finds. */
+ * differences cost. tests/cover_queue.c measures how much it finds. */
 #include "support/api_kit.h"
 
 enum { D = 2, OUTPUTS = 3, MOST = 9000, BATCH = 64 };

@@ -7,8 +7,8 @@
 #include <certreg/attack.h>
 #include <certreg/sampling.h>
 
-enum { INPUTS = 3, SAMPLES = 60, CALLS = 300, RUNS = 3000 };
-static const double alpha = 0.1, turn[2] = {-180, 180}, unit_range[2] = {-1, 1};
+enum { INPUTS = 3, SAMPLES = 60, CALLS = 300, RUNS = 800 };
+static const double alpha = 0.25, turn[2] = {-180, 180}, unit_range[2] = {-1, 1};
 
 /* ---- laws */
 /* Where the second input is farther out than three quarters of its law, on both sides: pairs under
@@ -51,15 +51,14 @@ static const struct {
     double (*output)(const float *, size_t);
     int32_t statistic, kind;
     const double *ends;
-    double prediction, tolerance, width;
-} laws[] = {/* name, output, statistic, kind, ends, prediction, tolerance, width */
-            {"even", even_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
-            {"mixed", mixed_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
-            {"ties", tied_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
-            {"angle", even_half, CERTREG_STATISTIC_MEDIAN, 1, turn, 0, 0.5, 0},
-            {"no resultant", without_resultant, CERTREG_STATISTIC_MEDIAN, 1, turn, 0, 10, 0},
-            {"mean", even_mean, CERTREG_STATISTIC_MEAN, 0, unit_range, -0.5, 0.5, 0},
-            {"Huber", even_mean, CERTREG_STATISTIC_HUBER, 0, NULL, -0.5, 0.5, 0.1}};
+    double prediction, tolerance, width, expected;
+} laws[] = {{"even", even_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0, NAN},
+            {"mixed", mixed_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0, NAN},
+            {"ties", tied_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0, NAN},
+            {"angle", even_half, CERTREG_STATISTIC_MEDIAN, 1, turn, 0, 0.5, 0, NAN},
+            {"no resultant", without_resultant, CERTREG_STATISTIC_MEDIAN, 1, turn, 0, 10, 0, NAN},
+            {"mean", even_mean, CERTREG_STATISTIC_MEAN, 0, unit_range, -0.5, 0.5, 0, NAN},
+            {"Huber", even_mean, CERTREG_STATISTIC_HUBER, 0, NULL, -0.5, 0.5, 0.1, NAN}};
 
 static void open_law(victim *v, size_t k)
 {
@@ -73,27 +72,33 @@ static void open_law(victim *v, size_t k)
     v->a = attack_on(v->e, CALLS);
 }
 
-TEST_ROWS(attack_calls_what_is_inside_broken_with_at_most_alpha, laws)
+typedef struct bench {
+    victim victim;
+    int row;
+} bench;
+
+static unsigned run_attack(void *of, uint64_t run, double spend)
 {
     static const float along[INPUTS] = {1, 0, 0};
-    victim v;
-    uint64_t broken = 0;
-    certreg_question q = kit_question(laws[_i].tolerance);
-    q.statistic = laws[_i].statistic, q.huber_width = laws[_i].width;
-    q.prediction = &laws[_i].prediction;
-    open_law(&v, (size_t)_i);
-    for (uint64_t run = 0; run < RUNS; run++) {
-        certreg_attack_options o = attack_options(CALLS);
-        certreg_attack_result r = attack_result();
-        o.alpha = alpha, o.direction = along;
-        coverage_begin(v.e, run);
-        KIT_OK(v.e, certreg_estimator_sample(v.e, 0, SAMPLES));
-        ATTACK_OK(v.a, certreg_attack_run(v.a, &q, &o, NULL, &r));
-        broken += r.outcome == CERTREG_ATTACK_BROKEN;
-    }
-    coverage_check(laws[_i].name, broken, RUNS, alpha, 1e-3, 0.4);
-    certreg_attack_destroy(v.a);
-    certreg_estimator_destroy(v.e);
+    bench *b = of;
+    victim *v = &b->victim;
+    certreg_question q = kit_question(laws[b->row].tolerance);
+    certreg_attack_options o = attack_options(CALLS);
+    q.statistic = laws[b->row].statistic, q.huber_width = laws[b->row].width;
+    q.prediction = &laws[b->row].prediction;
+    o.alpha = alpha * spend, o.direction = along;
+    coverage_begin(v->e, run);
+    KIT_OK(v->e, certreg_estimator_sample(v->e, 0, SAMPLES));
+    return attack_found(v->a, q, o, NULL).outcome == CERTREG_ATTACK_BROKEN;
+}
+
+TEST_ROWS(attack_calls_what_is_inside_broken_as_often_as_expected, laws)
+{
+    char name[64];
+    bench b = {.row = _i};
+    open_law(&b.victim, (size_t)_i);
+    snprintf(name, sizeof name, "attack, %s", laws[_i].name);
+    coverage_of(&(coverage_claim){name, alpha, laws[_i].expected}, 1, RUNS, run_attack, &b);
 }
 
 /* ---- both ends together, where the truth is known */
@@ -109,37 +114,46 @@ static double stepped(const float *x, size_t inputs)
 }
 
 static const struct {
+    const char *name;
     double (*output)(const float *, size_t);
     double tolerance, breaks;
-} known[] = {{sloped, 1, 1 / 1.118033988749895}, {stepped, 1, 0.875 / 1.118033988749895}};
+    double certified, broken; /* of runs: certified too long, broken too short */
+} known[] = {{"sloped", sloped, 1, 1 / 1.118033988749895, NAN, NAN},
+             {"stepped", stepped, 1, 0.875 / 1.118033988749895, NAN, NAN}};
+
+static uint64_t found; /* runs in which the attack was not far from the truth */
+
+static unsigned run_both(void *of, uint64_t run, double spend)
+{
+    static const double center = 0;
+    bench *b = of;
+    victim *v = &b->victim;
+    const double breaks = known[b->row].breaks;
+    certreg_question q = kit_question(known[b->row].tolerance);
+    certreg_attack_options o = attack_options(CALLS);
+    q.prediction = &center, q.alpha = o.alpha = alpha * spend;
+    const certreg_certificate c = coverage_ask(v->e, run, SAMPLES * 5, q);
+    const certreg_attack_result r = attack_found(v->a, q, o, NULL);
+    found += r.radius < 1.8 * breaks;
+    return (c.radius > breaks) | (unsigned)(r.radius < breaks) << 1;
+}
 
 TEST_ROWS(attack_and_certificate_enclose_the_true_radius, known)
 {
-    static const double center = 0;
-    victim v = {.output = known[_i].output};
-    uint64_t too_long = 0, too_short = 0, found = 0;
-    certreg_question q = kit_question(known[_i].tolerance);
-    certreg_model m = kit_model(victim_model, &v, INPUTS, 1);
+    char names[2][64];
+    bench b = {.row = _i, .victim.output = known[_i].output};
+    const certreg_model m = kit_model(victim_model, &b.victim, INPUTS, 1);
     const certreg_plan p = kit_plan(SAMPLES * 5);
-    q.prediction = &center, q.alpha = alpha;
-    v.e = kit_create(NULL, &m, &p);
-    v.a = attack_on(v.e, CALLS);
-    for (uint64_t run = 0; run < RUNS / 3; run++) {
-        const certreg_attack_options o = attack_options(CALLS);
-        certreg_attack_result r = attack_result();
-        certreg_certificate c = kit_certificate();
-        coverage_begin(v.e, run);
-        KIT_OK(v.e, certreg_certify(v.e, SAMPLES * 5, &q, 1, &c));
-        ATTACK_OK(v.a, certreg_attack_run(v.a, &q, &o, NULL, &r));
-        too_long += c.radius > known[_i].breaks;
-        too_short += r.radius < known[_i].breaks;
-        found += r.radius < 1.8 * known[_i].breaks;
-    }
-    coverage_check("certified too long", too_long, RUNS / 3, alpha, 1e-3, 0);
-    coverage_check("broken too short", too_short, RUNS / 3, alpha, 1e-3, 0);
-    ck_assert_double_gt((double)found, 0.9 * RUNS / 3);
-    certreg_attack_destroy(v.a);
-    certreg_estimator_destroy(v.e);
+    b.victim.e = kit_create(NULL, &m, &p);
+    b.victim.a = attack_on(b.victim.e, CALLS);
+    for (int k = 0; k < 2; k++)
+        snprintf(names[k], sizeof *names, "%s, %s", known[_i].name,
+                 k ? "broken too short" : "certified too long");
+    found = 0;
+    coverage_of((const coverage_claim[]){{names[0], alpha, known[_i].certified},
+                                         {names[1], alpha, known[_i].broken}},
+                2, RUNS, run_both, &b);
+    ck_assert_double_gt((double)found, 0.9 * RUNS);
 }
 
-TEST_MAIN("attack")
+KIT_MAIN("attack")

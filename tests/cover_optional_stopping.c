@@ -6,8 +6,9 @@
 #include "statistics/normal.h"
 #include "support/coverage.h"
 
-enum { SMALL = 400, LARGE = 2000, STEP = 40, RUNS = 1500 };
-#define ALPHA 0.05
+enum { SMALL = 400, LARGE = 2000, STEP = 40, RUNS = 800 };
+#define ALPHA 0.1
+static double spent = ALPHA;    /* what is asked for */
 static const double rare = 0.1; /* outputs beyond the tolerance: the radius is Phi^-1(1 - rare) */
 
 /* ---- a model whose outputs are known beforehand */
@@ -22,7 +23,7 @@ static int looks_good(const outputs *o, uint64_t samples)
 {
     int64_t beyond = 0;
     for (uint64_t i = 0; i < samples; i++) beyond += o->y[i] > 1;
-    return beyond <= cr_binomial_critical(samples, rare, ALPHA);
+    return beyond <= cr_binomial_critical(samples, rare, spent);
 }
 
 static int tell(void *user, const certreg_batch *b)
@@ -46,6 +47,7 @@ typedef struct desk {
     outputs outputs;
     certreg_estimator *small, *growing[CAPACITIES];
     double truth;
+    const struct policy *policy;
 } desk;
 
 static certreg_estimator *make(outputs *o, size_t max_samples, size_t pilot)
@@ -60,7 +62,7 @@ static certreg_estimator *make(outputs *o, size_t max_samples, size_t pilot)
 static certreg_question ask_for(double wanted)
 {
     certreg_question q = kit_question(1);
-    q.alpha = ALPHA, q.prediction = asks_prediction(0), q.target = asks_target(wanted);
+    q.alpha = spent, q.prediction = asks_prediction(0), q.target = asks_target(wanted);
     return q;
 }
 
@@ -94,7 +96,7 @@ static double here_or_at_all(certreg_estimator *e)
 static certreg_question scout(void)
 {
     certreg_question q = ask_for(1.28);
-    q.alpha = 0.1;
+    q.alpha = fmin(2 * spent, 0.5);
     return q;
 }
 
@@ -192,60 +194,68 @@ static double once_more_with_a_look_at_what_is_there(desk *d)
 static const struct policy {
     const char *name;
     double (*run)(desk *);
+    double expected;
 } policies[] = {
-    {"growing until proven", growing_until_proven},
-    {"telling until proven", telling_until_proven},
-    {"growing until long enough", growing_until_long_enough},
-    {"cancelled where it looks good", cancelled_where_it_looks_good},
-    {"failed where it looks good", failed_where_it_looks_good},
-    {"deadline, then here or at all", stopped_by_a_deadline_then_here_or_at_all},
-    {"larger and larger capacities", again_and_again_with_a_larger_capacity},
-    {"a look at what is there", once_more_with_a_look_at_what_is_there},
-    {"sampled until it failed", sampled_until_it_failed},
+    {"growing until proven", growing_until_proven, NAN},
+    {"telling until proven", telling_until_proven, NAN},
+    {"growing until long enough", growing_until_long_enough, NAN},
+    {"cancelled where it looks good", cancelled_where_it_looks_good, NAN},
+    {"failed where it looks good", failed_where_it_looks_good, NAN},
+    {"deadline, then here or at all", stopped_by_a_deadline_then_here_or_at_all, NAN},
+    {"larger and larger capacities", again_and_again_with_a_larger_capacity, NAN},
+    {"a look at what is there", once_more_with_a_look_at_what_is_there, NAN},
+    {"sampled until it failed", sampled_until_it_failed, NAN},
 };
 
-TEST_ROWS(optional_stopping_is_wrong_with_at_most_alpha, policies)
+static unsigned run_policy(void *of, uint64_t run, double spend)
+{
+    desk *d = of;
+    simulate_source source;
+    simulate_seed(&source, 300 + (run << 8));
+    spent = ALPHA * spend;
+    draw(&d->outputs, &source);
+    coverage_begin(d->small, run);
+    for (int i = 0; i < CAPACITIES; i++) coverage_begin(d->growing[i], run);
+    return d->policy->run(d) > d->truth;
+}
+
+TEST_ROWS(optional_stopping_is_wrong_as_often_as_expected, policies)
 {
     static desk d;
-    simulate_source source;
-    simulate_seed(&source, 300 + (uint64_t)_i);
     memset(&d, 0, sizeof d);
-    d.truth = cr_normal_quantile_sf(rare);
+    d.truth = cr_normal_quantile_sf(rare), d.policy = policies + _i;
     d.small = d.outputs.handle = make(&d.outputs, SMALL, SIZE_MAX);
     for (int i = 0; i < CAPACITIES; i++) d.growing[i] = make(&d.outputs, capacities[i], SIZE_MAX);
-    uint64_t wrong = 0;
-    for (uint64_t run = 0; run < RUNS; run++) {
-        draw(&d.outputs, &source);
-        coverage_begin(d.small, run);
-        for (int i = 0; i < CAPACITIES; i++) coverage_begin(d.growing[i], run);
-        wrong += policies[_i].run(&d) > d.truth;
-    }
-    coverage_check(policies[_i].name, wrong, RUNS, ALPHA, 0.001, 0);
+    coverage_of(&(coverage_claim){policies[_i].name, ALPHA, policies[_i].expected}, 1, RUNS,
+                run_policy, &d);
 }
 
 /* ---- noise levels, a stream a tick */
 /* The estimate of one tick's last level is the prediction of the next tick's first one: it must not
  * come from the same noise. */
+enum { LEVELS = 2, LEVEL_SAMPLES = 400 };
+
+static unsigned run_tick(void *of, uint64_t tick, double spend)
+{
+    static double prediction;
+    const double sigmas[LEVELS] = {1, 1.001}, tolerance = 0.15;
+    certreg_certificate c[LEVELS] = {kit_certificate()};
+    certreg_question q = kit_question(tolerance);
+    if (tick == 0) prediction = 0;
+    q.alpha = LEVELS * ALPHA * spend, q.prediction = &prediction;
+    KIT_OK(of, certreg_certify_sigmas(of, (const float[]){0}, sigmas, LEVELS, tick, LEVEL_SAMPLES,
+                                      &q, 1, c));
+    prediction = c[1].estimate;
+    return c[0].radius > fmax(0, tolerance - fabs(c[0].prediction)); /* T is z, which is 0 */
+}
+
 TEST(certify_sigmas_allows_the_last_estimate_as_prediction)
 {
-    enum { LEVELS = 2, TICKS = 6000, SAMPLES = 400 };
-    const double sigmas[LEVELS] = {1, 1.001}, tolerance = 0.15;
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
-    certreg_plan p = kit_plan(SAMPLES);
+    certreg_plan p = kit_plan(LEVEL_SAMPLES);
     p.constraints = CERTREG_CONSTRAINT_MEAN, p.pilot = SIZE_MAX, p.seed = 4;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    certreg_question q = kit_question(tolerance);
-    q.alpha = LEVELS * ALPHA, q.prediction = asks_prediction(0);
-    uint64_t wrong = 0;
-    for (uint64_t tick = 0; tick < TICKS; tick++) {
-        certreg_certificate c[LEVELS] = {kit_certificate()};
-        KIT_OK(e, certreg_certify_sigmas(e, (const float[]){0}, sigmas, LEVELS, tick, SAMPLES, &q,
-                                         1, c));
-        const double truth = fmax(0, tolerance - fabs(c[0].prediction)); /* T is z, which is 0 */
-        wrong += c[0].radius > truth;
-        q.prediction = asks_prediction(c[1].estimate);
-    }
-    coverage_check("carried from level to level", wrong, TICKS, ALPHA, 0.001, 0);
+    coverage_of(&(coverage_claim){"carried from level to level", ALPHA, NAN}, 1, 4000, run_tick,
+                kit_create(NULL, &m, &p));
 }
 
 /* ---- output bounds of a median */
@@ -261,26 +271,27 @@ static int sum_up(void *user, const certreg_batch *b)
     return kit_identity(user, b);
 }
 
+enum { OF_PILOT = 150, MOST = 1500 };
+
+static unsigned run_bounds(void *of, uint64_t run, double spend)
+{
+    certreg_certificate c = kit_certificate();
+    certreg_question q = kit_question(0);
+    q.alpha = ALPHA * spend;
+    coverage_begin(of, run);
+    KIT_OK(of, certreg_estimator_sample(of, 0, OF_PILOT));
+    const size_t total = fabs(sum_of_pilot) > sqrt(OF_PILOT) ? OF_PILOT + 10 : MOST;
+    KIT_OK(of, certreg_output_bounds(of, total, &q, 1, 1, &c));
+    return c.output_lo > -1 || c.output_hi < 1;
+}
+
 TEST(output_bounds_allow_a_number_of_samples_by_the_pilot)
 {
-    enum { MANY = 10000, PILOT = 150, MOST = 1500 };
     certreg_model m = kit_model(sum_up, NULL, 1, 1);
-    m.batch = 50;
     certreg_plan p = kit_plan(MOST);
-    p.pilot = PILOT, p.seed = 6;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    certreg_question q = kit_question(0);
-    q.alpha = ALPHA;
-    uint64_t wrong = 0;
-    for (uint64_t run = 0; run < MANY; run++) {
-        certreg_certificate c = kit_certificate();
-        coverage_begin(e, run);
-        KIT_OK(e, certreg_estimator_sample(e, 0, PILOT));
-        const size_t total = fabs(sum_of_pilot) > sqrt(PILOT) ? PILOT + 10 : MOST;
-        KIT_OK(e, certreg_output_bounds(e, total, &q, 1, 1, &c));
-        wrong += c.output_lo > -1 || c.output_hi < 1;
-    }
-    coverage_check("output bounds, as long as the pilot says", wrong, MANY, ALPHA, 0.001, 0);
+    m.batch = 50, p.pilot = OF_PILOT, p.seed = 6;
+    coverage_of(&(coverage_claim){"output bounds, as long as the pilot says", ALPHA, NAN}, 1, 4000,
+                run_bounds, kit_create(NULL, &m, &p));
 }
 
 KIT_MAIN("second tries")

@@ -12,8 +12,8 @@
 /* A sample shows only part of the skewness that its tails cause, and a smaller part of higher
  * powers. So the sample skewness is multiplied by the first factor for a mean of outputs, and by
  * the second for means of their squares or products with the noise. Chosen by simulation so that no
- * distribution from linear to log-normal missed more often than nominal (tests/cover_moments.c,
- * cover_gradient_ustatistic.c); for light tails a bound is one or two per cent wider. */
+ * distribution from linear to log-normal missed more often than nominal (tests/cover_moments.c);
+ * for light tails a bound is one or two per cent wider. */
 #define CR_SKEWNESS_FACTOR_MEAN 1.25
 #define CR_SKEWNESS_FACTOR_SQUARE 2.0
 

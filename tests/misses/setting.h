@@ -1,7 +1,7 @@
 /* A setting of the campaign: what is asked, of which kind of outputs, with how many samples. It is
  * drawn from a seed alone, over everything that promises a probability at finite samples. Left out
- * are ASYMPTOTIC and PAPER: what they promise holds in the limit only, and cover_moments and
- * cover_gradient_ustatistic measure how near they are. */
+ * are ASYMPTOTIC and PAPER: what they promise holds in the limit only, and cover_moments
+ * measures how near they are. */
 #ifndef MISSES_SETTING_H
 #define MISSES_SETTING_H
 #include "misses/law.h"
