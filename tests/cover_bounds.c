@@ -265,6 +265,56 @@ TEST_ROWS(rare_outputs_are_missed_as_often_as_expected, silent)
     coverage_of(&(coverage_claim){r.name, r.alpha, r.expected}, 1, 400, run_rare, &b);
 }
 
+/* ---- the parts of alpha of several bounds, about outputs that are normal: each attains its own */
+enum { ALL_SAMPLES = 2048 };
+
+static const struct shares {
+    const char *name;
+    int32_t method;
+    double alpha, part[5]; /* of mean_lo, mean_hi, variance_hi, gradient_lo, gradient_hi */
+} shares[] = {
+    {"parts, asymptotic", ASYMPTOTIC, 0.4, {0.05, 0.05, 0.1, 0.005, 0.2}},
+    {"parts, paper", PAPER, 0.4, {0.5, 0.5, 0.1, 0.1, 0.1}}, /* the mean as if known */
+};
+
+typedef struct shared {
+    const struct shares *of;
+    certreg_estimator *estimator;
+} shared;
+
+static unsigned run_shares(void *of, uint64_t run, double spend)
+{
+    const shared *s = of;
+    certreg_bounds b = {.struct_size = sizeof b};
+    const certreg_question q =
+        QUESTION(.statistic = MEAN, .center = TRUE_MEAN, .method = s->of->method, .tolerance = 1,
+                 .alpha = fmin(0.5, s->of->alpha * spend),
+                 .constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                                CERTREG_CONSTRAINT_GRADIENT);
+    coverage_begin(s->estimator, run);
+    KIT_OK(s->estimator, certreg_estimator_sample(s->estimator, 0, ALL_SAMPLES));
+    KIT_OK(s->estimator, certreg_estimator_bounds(s->estimator, &q, LOWER, &b));
+    return (b.mean_lo > 0) | (unsigned)(b.mean_hi < 0) << 1 | (unsigned)(b.variance_hi < 1) << 2 |
+           (unsigned)(b.gradient_lo > 1) << 3 | (unsigned)(b.gradient_hi < 1) << 4;
+}
+
+TEST_ROWS(parts_of_alpha_are_used_up_by_normal_outputs, shares)
+{
+    static const char *const bound[] = {"mean_lo", "mean_hi", "variance", "gradient_lo",
+                                        "gradient_hi"};
+    char names[5][64];
+    coverage_claim claims[5];
+    const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
+    certreg_plan p = kit_plan(ALL_SAMPLES);
+    p.pilot = 128;
+    shared s = {shares + _i, kit_create(NULL, &m, &p)};
+    for (int k = 0; k < 5; k++) {
+        snprintf(names[k], sizeof *names, "%s, %s", shares[_i].name, bound[k]);
+        claims[k] = (coverage_claim){names[k], shares[_i].part[k], shares[_i].part[k]};
+    }
+    coverage_of(claims, 5, 800, run_shares, &s);
+}
+
 /* ---- exact sums */
 #define TENTH 0.1
 /* The worst pair of tails of a median (theory 6). */

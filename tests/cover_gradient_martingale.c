@@ -85,12 +85,8 @@ static const size_t dimensions[] = {1, 3, 30, 300, 3072};
 static const uint64_t runs[] = {600, 600, 400, 100, 20};
 enum { DIMENSIONS = KIT_ROWS(dimensions), LAWS = KIT_ROWS(laws) };
 
-/* Of runs, by law and dimension. */
-static const double expected[][KIT_ROWS(dimensions)] = {
-    {NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN},
-    {NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN},
-    {NAN, NAN, NAN, NAN, NAN},
-};
+/* These laws miss in a sixth of alpha at most, so that a third of it is the limit here. */
+static const double limit = ALPHA / 3;
 
 /* Draws a run, records its outputs, and returns the mean of the pilot. */
 static double record_run(certreg_estimator *e, const law *l, size_t inputs, float *x)
@@ -149,7 +145,7 @@ TEST_TIMES(gradient_martingale_upper_misses_as_often_as_expected, LAWS *DIMENSIO
     bench b = {laws + l, dimensions[k], malloc(BATCH * dimensions[k] * sizeof(float)),
                kit_create(NULL, &m, &p)};
     snprintf(name, sizeof name, "gradient, %s, %zu inputs", laws[l].name, dimensions[k]);
-    coverage_of(&(coverage_claim){name, ALPHA, expected[l][k]}, 1, runs[k], run_law, &b);
+    coverage_of(&(coverage_claim){name, limit, NAN}, 1, runs[k], run_law, &b);
     free(b.x);
 }
 

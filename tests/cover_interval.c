@@ -170,12 +170,12 @@ static bench bench_of(const law *l, uint64_t calibration, uint64_t samples, doub
 
 TEST_TIMES(interval_misses_the_truth_as_often_as_expected, KIT_ROWS(laws) * KIT_ROWS(numbers))
 {
-    const int l = _i / KIT_ROWS(numbers), n = _i % KIT_ROWS(numbers);
+    const int n = _i / KIT_ROWS(laws), l = _i % KIT_ROWS(laws);
     char name[64];
     bench b = bench_of(laws + l, numbers[n].calibration, numbers[n].samples, numbers[n].shift);
     b.seed = (uint64_t)(100 * l + n) << 32;
-    snprintf(name, sizeof name, "interval, %s, %d and %d samples", laws[l].name,
-             (int)b.setting.calibration, (int)b.setting.samples);
+    snprintf(name, sizeof name, "interval, %s, %d and %d samples, %g", laws[l].name,
+             (int)b.setting.calibration, (int)b.setting.samples, b.setting.shift);
     coverage_of(&(coverage_claim){name, ALPHA, numbers[n].expected[l]}, 1, RUNS, misses, &b);
 }
 

@@ -3,9 +3,10 @@
  * misses may be neither larger nor smaller than chance explains. So a row whose rate is near alpha
  * notices that twice of alpha is spent, or half of it.
  *
- * The environment variable REFEREE, a whole number, is for releases: so many times as many runs,
- * and each row whose rate is at least a third of alpha once more with twice and half of its alpha,
- * which has to be noticed. tests/rates.sh makes the table of docs/testing.md of what is printed. */
+ * The environment variable REFEREE, a whole number, is for releases: so many times as many runs
+ * have to keep alpha, and a row whose rate is at least half of alpha is repeated with half and
+ * twice of its alpha, which has to be noticed. tests/rates.sh makes the table of docs/testing.md.
+ */
 #ifndef SUPPORT_COVERAGE_H
 #define SUPPORT_COVERAGE_H
 #include "support/api_kit.h"
