@@ -137,7 +137,7 @@ static const row rows[] = {
         .about = 2),
     ROW("median of an episode", far_face, 0.7, 400, EXACT, ASK(), OUT,
         .flags = CERTREG_PLAN_EPISODE),
-    ROW("Huber", far_face, 0.7, 400, NAN, ASK(.statistic = HUBER, .huber_width = 0.5)),
+    ROW("Huber", far_face, 0.7, 400, NAN, ASK(.statistic = HUBER, .huber_width = 0.5), .pilot = 100),
     ROW("Huber, target, any time", far_face, 0.7, 200, 0.060,
         ASK(.statistic = HUBER, .huber_width = 0.5, .method = ANYTIME), .target = 0.7000007),
     ROW("median, target, any time", far_face, 0.7, 400, 0.242, ASK(.method = ANYTIME),
