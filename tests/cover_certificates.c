@@ -93,6 +93,7 @@ typedef struct row {
     size_t outputs; /* output k is scale[k] times the function; 0: one, as it is */
     double scale[MOST_OUTPUTS], about, range[2]; /* of the function; 0, 0: none */
     int own, angles; /* each output has an input of its own; the last ones are angles */
+    double reach;    /* BOUNDS: of what is served; 0: truth */
     double target, growth, wobble, alpha, limit; /* 0: ALPHA; limit of the rate, 0: alpha */
     certreg_serving served;
     uint32_t flags;
@@ -121,12 +122,14 @@ static const row rows[] = {
     ROW("median", far_face, 0.7, 600, EXACT, ASK(), OUT),
     ROW("median, published", far_face, 0.7, 600, EXACT, ASK(.method = BASELINE), OUT, .spent = 0.5),
     ROW("median, any time", far_face, 0.7, 400, 0.240, ASK(.method = ANYTIME)),
-    ROW("median, target", far_face, 0.7, 600, 0.260, ASK(), .target = 0.7000007),
-    ROW("median, early looks", far_face, 0.7, 600, 0.262, ASK(), .target = 0.7000007,
+    ROW("median, target", far_face, 0.7, 600, 0.250, ASK(), .target = 0.7000007),
+    ROW("median, early looks", far_face, 0.7, 600, 0.250, ASK(), .target = 0.7000007,
         .growth = 1.5),
     /* too long: the test of 0.8 of it is at the truth */
     ROW("median, remote target", far_face, 0.7, 600, 0.250, ASK(), .target = 0.8750012),
-    ROW("median, looks", far_face, 0.7, 600, 0.253, ASK(), .target = 0.7000007, .looks = 4),
+    ROW("median, target, many samples", far_face, 0.7, 150, 0.187, ASK(), .target = 0.7000007,
+        .main = 80000),
+    ROW("median, looks", far_face, 0.7, 600, 0.250, ASK(), .target = 0.7000007, .looks = 4),
     ROW("median, looks, remote target", far_face, 0.7, 600, 0.243, ASK(), .target = 0.8750012,
         .looks = 4),
     ROW("median, (E,C,G)", far_face, 0.7, 400, 0.135, ASK(.constraints = ECGM), .inputs = 3),
@@ -137,13 +140,14 @@ static const row rows[] = {
         .about = 2),
     ROW("median of an episode", far_face, 0.7, 400, EXACT, ASK(), OUT,
         .flags = CERTREG_PLAN_EPISODE),
-    ROW("Huber", far_face, 0.7, 400, NAN, ASK(.statistic = HUBER, .huber_width = 0.5), .pilot = 100),
+    ROW("Huber", far_face, 0.7, 400, 0.250, ASK(.statistic = HUBER, .huber_width = 0.5),
+        .pilot = 100),
     ROW("Huber, target, any time", far_face, 0.7, 200, 0.060,
         ASK(.statistic = HUBER, .huber_width = 0.5, .method = ANYTIME), .target = 0.7000007),
     ROW("median, target, any time", far_face, 0.7, 400, 0.242, ASK(.method = ANYTIME),
         .target = 0.7000007),
     ROW("median, pilot", straight, 1, 400, 0.182, ASK(), .predicts = 1, .pilot = 60),
-    ROW("median, pilot, ties", stairs, 1, 400, 0.253, ASK(), .predicts = 1, .pilot = 60),
+    ROW("median, pilot, ties", stairs, 1, 400, 0.250, ASK(), .predicts = 1, .pilot = 60),
     ROW("median, pilot, any time", straight, 1, 200, 0.175, ASK(.method = ANYTIME), .predicts = 1,
         .pilot = 60),
     /* published ones: of a pilot, and as coded: twice alpha for a radius that is fixed beforehand,
@@ -215,7 +219,7 @@ static const row rows[] = {
         OUT),
     ROW("coordinates, any time", far_face, 0.7, 200, 0.230, ASK(.output = ALL, .method = ANYTIME),
         ALIKE(3)),
-    ROW("coordinates, target", far_face, 0.7, 400, 0.263, ASK(.output = ALL), ALIKE(3),
+    ROW("coordinates, target", far_face, 0.7, 400, 0.250, ASK(.output = ALL), ALIKE(3),
         .target = 0.7000007),
     ROW("coordinates, served", far_face, 0.540543658111, 400, EXACT, ASK(.output = ALL), ALIKE(3),
         SERVED(.samples = 101, .failure_rate = 0.1), OUT, .claimed = 0.210291093),
@@ -229,7 +233,7 @@ static const row rows[] = {
         OUT),
     ROW("projections of five", far_face, 0.7, 400, EXACT,
         ASK(.output = ALL, .statistic = PROJECTION_MEDIAN), ALIKE(5), OUT),
-    ROW("projections, any time", far_face, 0.7, 60, 0.283,
+    ROW("projections, any time", far_face, 0.7, 60, 0.250,
         ASK(.output = ALL, .statistic = PROJECTION_MEDIAN, .method = ANYTIME), .outputs = 3,
         .scale = {0.7, 0.8, 0.9}),
     ROW("projections, target", far_face, 0.7, 100, 0.250,
@@ -248,8 +252,11 @@ static const row rows[] = {
         OUT),
     ROW("four levels", far_face, 0.7, 600, EXACT, ASK(), .how = LEVELS, OUT),
     /* output bounds of medians; the pilot has no part in them */
-    ROW("output bounds", straight, 0.2, 600, 0.258, ASK(), .how = BOUNDS, .predicts = 1,
+    ROW("output bounds", straight, 0.2, 600, 0.250, ASK(), .how = BOUNDS, .predicts = 1,
         .pilot = 60),
+    /* one of 21 is out on a side in half of 5 % of requests from 0.530719 on */
+    ROW("output bounds, served", straight, 0.2, 600, 0.250, ASK(), .how = BOUNDS, .predicts = 1,
+        .pilot = 60, .reach = 0.730719, SERVED(.samples = 21, .failure_rate = 0.05)),
     ROW("output bounds, no moments", steep, 1.3, 600, 0.182, ASK(), .how = BOUNDS, .predicts = 1,
         .pilot = 60),
     ROW("output bounds, ties", stairs, 0.2, 600, 0.113, ASK(), .how = BOUNDS, .predicts = 1,
@@ -266,9 +273,9 @@ static const row rows[] = {
      * between the nearest directions, where the net loses nothing */
     ROW("mean", face, 0.5, 200, 0.050, MEAN_MOVES(.center = TRUE_MEAN), .outputs = 1, .scale = {1},
         .range = {0, 1}),
-    ROW("mean by its law", face, 0.5, 400, 0.253, MEAN_MOVES(.center = TRUE_MEAN), .outputs = 1,
+    ROW("mean by its law", face, 0.5, 400, 0.250, MEAN_MOVES(.center = TRUE_MEAN), .outputs = 1,
         .scale = {1}, .range = {0, 1}, .pilot = 100),
-    ROW("mean about its value", face, 0.5, 400, 0.282, MEAN_MOVES(), .outputs = 1, .scale = {1},
+    ROW("mean about its value", face, 0.5, 400, 0.250, MEAN_MOVES(), .outputs = 1, .scale = {1},
         .range = {0, 1}, .pilot = 100, .about = 0.241963652223),
     ROW("mean of two", face, 0.5, 200, 0.035, MEAN_MOVES(.output = ALL, .center = TRUE_MEAN),
         .outputs = 2, .scale = {0.9914448, 0.1305262}, .range = {0, 1}),
@@ -446,7 +453,7 @@ static double any_level(const row *r, certreg_estimator *e, uint64_t run, const 
 
 static int leaves_bounds(const row *r, certreg_estimator *e, const certreg_question *q)
 {
-    const double at = r->truth * (1 - 1e-12);
+    const double at = (r->reach > 0 ? r->reach : r->truth) * (1 - 1e-12);
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_output_bounds(e, samples_of(r), q, 1, r->truth, &c));
     return c.output_lo > (double)(float)value_at(r->of, -at) ||

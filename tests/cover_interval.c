@@ -26,9 +26,11 @@ static const struct {
     double shift;
     double expected[KIT_ROWS(laws)]; /* of runs, by law; about 0.9 of alpha at the edge */
 } numbers[] = {
-    {1, 1, 0.25, {0.235, 0.152, 0.212, 0.172, 0.228, 0.173}},   {11, 11, 0, {0.228, 0.005, 0.280, 0.218, 0.222, 0.247}},
-    {11, 11, 0.5, {0.250, 0.005, 0.228, 0.237, 0.092, 0.247}},  {9, 33, 1, {0.228, 0.005, 0.237, 0.198, 0.015, 0.237}},
-    {31, 11, 0.25, {0.270, 0.005, 0.238, 0.200, 0.143, 0.240}},
+    {1, 1, 0.25, {0.235, 0.152, 0.212, 0.172, 0.228, 0.173}},
+    {11, 11, 0, {0.228, 0.005, 0.250, 0.218, 0.222, 0.247}},
+    {11, 11, 0.5, {0.250, 0.005, 0.228, 0.237, 0.092, 0.247}},
+    {9, 33, 1, {0.228, 0.005, 0.237, 0.198, 0.015, 0.237}},
+    {31, 11, 0.25, {0.250, 0.005, 0.238, 0.200, 0.143, 0.240}},
 };
 
 static simulate_source source;
@@ -187,7 +189,8 @@ TEST(interval_pairs_for_one_input_hold_together_at_half_of_alpha)
     b.looks = 2, b.seed = UINT64_C(1000) << 32;
     coverage_of(&(coverage_claim){"two sets, alpha each", 2 * ALPHA, 0.395}, 1, RUNS, misses, &b);
     b.share = ALPHA / 2;
-    coverage_of(&(coverage_claim){"two sets, half of alpha each", ALPHA, 0.183}, 1, RUNS, misses, &b);
+    coverage_of(&(coverage_claim){"two sets, half of alpha each", ALPHA, 0.183}, 1, RUNS, misses,
+                &b);
 }
 
 TEST_MAIN("cover_interval")
