@@ -94,11 +94,9 @@ static unsigned run_attack(void *of, uint64_t run, double spend)
 
 TEST_ROWS(attack_calls_what_is_inside_broken_as_often_as_expected, laws)
 {
-    char name[64];
     bench b = {.row = _i};
     open_law(&b.victim, (size_t)_i);
-    snprintf(name, sizeof name, "attack, %s", laws[_i].name);
-    coverage_of(&(coverage_claim){name, alpha, laws[_i].expected}, 1, RUNS, run_attack, &b);
+    coverage_row(alpha, laws[_i].expected, RUNS, run_attack, &b, "attack, %s", laws[_i].name);
 }
 
 /* ---- both ends together, where the truth is known */
@@ -140,19 +138,15 @@ static unsigned run_both(void *of, uint64_t run, double spend)
 
 TEST_ROWS(attack_and_certificate_enclose_the_true_radius, known)
 {
-    char names[2][64];
     bench b = {.row = _i, .victim.output = known[_i].output};
     const certreg_model m = kit_model(victim_model, &b.victim, INPUTS, 1);
     const certreg_plan p = kit_plan(SAMPLES * 5);
     b.victim.e = kit_create(NULL, &m, &p);
     b.victim.a = attack_on(b.victim.e, CALLS);
-    for (int k = 0; k < 2; k++)
-        snprintf(names[k], sizeof *names, "%s, %s", known[_i].name,
-                 k ? "broken too short" : "certified too long");
     found = 0;
-    coverage_of((const coverage_claim[]){{names[0], alpha, known[_i].certified},
-                                         {names[1], alpha, known[_i].broken}},
-                2, RUNS, run_both, &b);
+    const coverage_claim claims[] = {{"certified too long", alpha, known[_i].certified},
+                                     {"broken too short", alpha, known[_i].broken}};
+    coverage_of(known[_i].name, claims, 2, RUNS, run_both, &b);
     ck_assert_double_gt((double)found, 0.9 * RUNS);
 }
 

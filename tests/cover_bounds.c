@@ -156,21 +156,18 @@ static unsigned run_bounds(void *of, uint64_t run, double spend)
 TEST_ROWS(bounds_of_hostile_outputs_miss_as_often_as_expected, rows)
 {
     const struct row *a = rows + _i;
-    char names[3][64];
-    static const char *const when[] = {"40 samples", "600 samples", "any time"};
     bench b = {a, truth_of(a), make(12), make(SIZE_MAX), 0, (uint64_t)_i << 32};
-    for (int k = 0; k < 3; k++) snprintf(names[k], sizeof names[k], "%s, %s", a->name, when[k]);
-    coverage_of((const coverage_claim[]){{names[0], ALPHA, a->few},
-                                         {names[1], ALPHA, a->many},
-                                         {names[2], ALPHA, a->ever}},
-                3, 300, run_bounds, &b);
+    const coverage_claim claims[] = {{"40 samples", ALPHA, a->few},
+                                     {"600 samples", ALPHA, a->many},
+                                     {"any time", ALPHA, a->ever}};
+    coverage_of(a->name, claims, 3, 300, run_bounds, &b);
 }
 
 /* A pilot that knows nothing of the values that count may cost width, never validity. */
 TEST(bounds_are_valid_with_a_misleading_pilot)
 {
     bench b = {rows + 4, truth_of(rows + 4), make(200), NULL, 200, 17};
-    coverage_of(&(coverage_claim){"a misleading pilot", ALPHA, 0.175}, 1, 600, run_bounds, &b);
+    coverage_row(ALPHA, 0.175, 600, run_bounds, &b, "a misleading pilot");
 }
 
 /* ---- outputs that hardly ever differ: asymptotic intervals must not take silence for knowledge */
@@ -265,7 +262,7 @@ TEST_ROWS(rare_outputs_are_missed_as_often_as_expected, silent)
     m.batch = 500, p.pilot = PILOT, p.seed = 2026;
     if (r.statistic == MEAN) m.lo = &r.lo, m.hi = &hi;
     rare_bench b = {&r, kit_create(NULL, &m, &p)};
-    coverage_of(&(coverage_claim){r.name, r.alpha, r.expected}, 1, 400, run_rare, &b);
+    coverage_row(r.alpha, r.expected, 400, run_rare, &b, "%s", r.name);
 }
 
 /* ---- the parts of alpha of several bounds, about outputs that are normal: each attains its own */
@@ -305,17 +302,14 @@ TEST_ROWS(parts_of_alpha_are_used_up_by_normal_outputs, shares)
 {
     static const char *const bound[] = {"mean_lo", "mean_hi", "variance", "gradient_lo",
                                         "gradient_hi"};
-    char names[5][64];
     coverage_claim claims[5];
     const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
     certreg_plan p = kit_plan(ALL_SAMPLES);
     p.pilot = 128;
     shared s = {shares + _i, kit_create(NULL, &m, &p)};
-    for (int k = 0; k < 5; k++) {
-        snprintf(names[k], sizeof *names, "%s, %s", shares[_i].name, bound[k]);
-        claims[k] = (coverage_claim){names[k], shares[_i].part[k], shares[_i].part[k]};
-    }
-    coverage_of(claims, 5, 800, run_shares, &s);
+    for (int k = 0; k < 5; k++)
+        claims[k] = (coverage_claim){bound[k], shares[_i].part[k], shares[_i].part[k]};
+    coverage_of(shares[_i].name, claims, 5, 800, run_shares, &s);
 }
 
 /* ---- exact sums */

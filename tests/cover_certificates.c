@@ -507,8 +507,8 @@ TEST_ROWS(certificates_of_known_truth_are_false_as_often_as_expected, rows)
 {
     row r = rows[_i];
     bench b = {&r, make(&r)};
-    const coverage_claim claim = {r.name, r.limit > 0 ? r.limit : alpha_of(&r), expected_of(&r)};
-    coverage_of(&claim, 1, r.runs, run_one, &b);
+    coverage_row(r.limit > 0 ? r.limit : alpha_of(&r), expected_of(&r), r.runs, run_one, &b, "%s",
+                 r.name);
 }
 
 KIT_MAIN("certificates")

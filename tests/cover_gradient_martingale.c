@@ -140,12 +140,11 @@ TEST_TIMES(gradient_martingale_upper_misses_as_often_as_expected, LAWS *DIMENSIO
         MODEL(.inputs = dimensions[k], .outputs = 1, .batch = BATCH, .lo = &lo, .hi = &hi);
     const certreg_plan p = PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = ALL,
                                 .pilot = PILOT, .seed = 77);
-    char name[64];
     if (dimensions[k] < laws[l].least_inputs) return;
     bench b = {laws + l, dimensions[k], malloc(BATCH * dimensions[k] * sizeof(float)),
                kit_create(NULL, &m, &p)};
-    snprintf(name, sizeof name, "gradient, %s, %zu inputs", laws[l].name, dimensions[k]);
-    coverage_of(&(coverage_claim){name, limit, NAN}, 1, runs[k], run_law, &b);
+    coverage_row(limit, NAN, runs[k], run_law, &b, "gradient, %s, %zu inputs", laws[l].name,
+                 dimensions[k]);
     free(b.x);
 }
 

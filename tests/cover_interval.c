@@ -173,12 +173,11 @@ static bench bench_of(const law *l, uint64_t calibration, uint64_t samples, doub
 TEST_TIMES(interval_misses_the_truth_as_often_as_expected, KIT_ROWS(laws) * KIT_ROWS(numbers))
 {
     const int n = _i / KIT_ROWS(laws), l = _i % KIT_ROWS(laws);
-    char name[64];
     bench b = bench_of(laws + l, numbers[n].calibration, numbers[n].samples, numbers[n].shift);
     b.seed = (uint64_t)(100 * l + n) << 32;
-    snprintf(name, sizeof name, "interval, %s, %d and %d samples, %g", laws[l].name,
-             (int)b.setting.calibration, (int)b.setting.samples, b.setting.shift);
-    coverage_of(&(coverage_claim){name, ALPHA, numbers[n].expected[l]}, 1, RUNS, misses, &b);
+    coverage_row(ALPHA, numbers[n].expected[l], RUNS, misses, &b,
+                 "interval, %s, %d and %d samples, %g", laws[l].name, (int)b.setting.calibration,
+                 (int)b.setting.samples, b.setting.shift);
 }
 
 /* Whoever keeps what two sets have in common misses where one of them does (theory 12.7): with
@@ -187,10 +186,9 @@ TEST(interval_pairs_for_one_input_hold_together_at_half_of_alpha)
 {
     bench b = bench_of(laws + 4, 11, 11, 0);
     b.looks = 2, b.seed = UINT64_C(1000) << 32;
-    coverage_of(&(coverage_claim){"two sets, alpha each", 2 * ALPHA, 0.395}, 1, RUNS, misses, &b);
+    coverage_row(2 * ALPHA, 0.395, RUNS, misses, &b, "two sets, alpha each");
     b.share = ALPHA / 2;
-    coverage_of(&(coverage_claim){"two sets, half of alpha each", ALPHA, 0.183}, 1, RUNS, misses,
-                &b);
+    coverage_row(ALPHA, 0.183, RUNS, misses, &b, "two sets, half of alpha each");
 }
 
 TEST_MAIN("cover_interval")

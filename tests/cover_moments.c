@@ -151,24 +151,22 @@ TEST_TIMES(asymptotic_bounds_miss_as_often_as_expected, KIT_ROWS(laws) * SIZES)
 {
     static const size_t sizes[SIZES] = {1000, 10000};
     static const uint64_t moments[SIZES] = {4000, 1500}, gradients[SIZES] = {800, 300};
-    static const char *const what[] = {"mean_lo", "mean_hi", "variance"};
-    static char names[2 * DIMENSIONS][64];
+    static const char *const what[] = {"mean_lo", "mean_hi", "variance"},
+                             *const ends[] = {"lo of 1",   "hi of 1",  "lo of 3",  "hi of 3",
+                                              "lo of 10",  "hi of 10", "lo of 50", "hi of 50",
+                                              "lo of 784", "hi of 784"};
     coverage_claim claims[2 * DIMENSIONS];
+    char name[64];
     const int size = _i % SIZES;
     bench b = {integrated(laws[_i / SIZES]), sizes[size], 0, (uint64_t)_i << 32};
-    for (int k = 0; k < 3; k++) {
-        snprintf(names[k], sizeof *names, "%s, %zu, %s", b.law.name, b.samples, what[k]);
-        claims[k] = (coverage_claim){names[k], k < 2 ? alpha / 8 : alpha / 4, NAN};
-    }
+    snprintf(name, sizeof name, "%s, %zu", b.law.name, b.samples);
+    for (int k = 0; k < 3; k++)
+        claims[k] = (coverage_claim){what[k], k < 2 ? alpha / 8 : alpha / 4, NAN};
     if (b.law.value == linear) claims[0].expected = claims[1].expected = alpha / 8;
-    coverage_of(claims, 3, moments[size], run_law, &b);
+    coverage_of(name, claims, 3, moments[size], run_law, &b);
     b.gradient = 1;
-    for (int k = 0; k < 2 * DIMENSIONS; k++) {
-        snprintf(names[k], sizeof *names, "%s, %zu, gradient_%s of %zu", b.law.name, b.samples,
-                 k % 2 ? "hi" : "lo", dimensions[k / 2]);
-        claims[k] = (coverage_claim){names[k], tail, NAN};
-    }
-    coverage_of(claims, 2 * DIMENSIONS, gradients[size], run_law, &b);
+    for (int k = 0; k < 2 * DIMENSIONS; k++) claims[k] = (coverage_claim){ends[k], tail, NAN};
+    coverage_of(name, claims, 2 * DIMENSIONS, gradients[size], run_law, &b);
 }
 
 /* ---- u = a e_1 + (||e||^2 - d)/sqrt(2 d): the weights depend on all coordinates */
@@ -218,12 +216,10 @@ static unsigned run_whole(void *of, uint64_t run, double spend)
 TEST_ROWS(gradient_bounds_of_weights_of_all_coordinates, wholes)
 {
     whole w = wholes[_i];
-    char names[2][64];
-    for (int k = 0; k < 2; k++)
-        snprintf(names[k], sizeof *names, "||x||^2, %zu, gradient_%s of %zu", w.n, k ? "hi" : "lo",
-                 w.d);
-    coverage_of((const coverage_claim[]){{names[0], tail, NAN}, {names[1], tail, NAN}}, 2, w.runs,
-                run_whole, &w);
+    char name[64];
+    const coverage_claim claims[] = {{"lo", tail, NAN}, {"hi", tail, NAN}};
+    snprintf(name, sizeof name, "||x||^2, %zu, gradient of %zu", w.n, w.d);
+    coverage_of(name, claims, 2, w.runs, run_whole, &w);
 }
 
 /* A little noise, and 1 more with probability 1e-4: in 37 % of the runs of 1e4 samples that is
@@ -244,8 +240,7 @@ static unsigned run_unseen(void *of, uint64_t run, double spend)
 
 TEST(moments_asymptotic_does_not_cover_values_too_rare_to_occur)
 {
-    coverage_of(&(coverage_claim){"not covered: a value in 1e-4", 0.37, exp(-1)}, 1, 1000,
-                run_unseen, NULL);
+    coverage_row(0.37, exp(-1), 1000, run_unseen, NULL, "not covered: a value in 1e-4");
 }
 
 TEST_MAIN("coverage of moments")

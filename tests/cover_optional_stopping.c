@@ -226,8 +226,7 @@ TEST_ROWS(optional_stopping_is_wrong_as_often_as_expected, policies)
     d.truth = cr_normal_quantile_sf(rare), d.policy = policies + _i;
     d.small = d.outputs.handle = make(&d.outputs, SMALL, SIZE_MAX);
     for (int i = 0; i < CAPACITIES; i++) d.growing[i] = make(&d.outputs, capacities[i], SIZE_MAX);
-    coverage_of(&(coverage_claim){policies[_i].name, ALPHA, policies[_i].expected}, 1, RUNS,
-                run_policy, &d);
+    coverage_row(ALPHA, policies[_i].expected, RUNS, run_policy, &d, "%s", policies[_i].name);
 }
 
 /* ---- noise levels, a stream a tick */
@@ -254,8 +253,8 @@ TEST(certify_sigmas_allows_the_last_estimate_as_prediction)
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     certreg_plan p = kit_plan(LEVEL_SAMPLES);
     p.constraints = CERTREG_CONSTRAINT_MEAN, p.pilot = SIZE_MAX, p.seed = 4;
-    coverage_of(&(coverage_claim){"carried from level to level", ALPHA, 0.015}, 1, 4000, run_tick,
-                kit_create(NULL, &m, &p));
+    coverage_row(ALPHA, 0.015, 4000, run_tick, kit_create(NULL, &m, &p),
+                 "carried from level to level");
 }
 
 /* ---- output bounds of a median */
@@ -290,8 +289,8 @@ TEST(output_bounds_allow_a_number_of_samples_by_the_pilot)
     certreg_model m = kit_model(sum_up, NULL, 1, 1);
     certreg_plan p = kit_plan(MOST);
     m.batch = 50, p.pilot = OF_PILOT, p.seed = 6;
-    coverage_of(&(coverage_claim){"output bounds, as long as the pilot says", ALPHA, 0.051}, 1,
-                4000, run_bounds, kit_create(NULL, &m, &p));
+    coverage_row(ALPHA, 0.051, 4000, run_bounds, kit_create(NULL, &m, &p),
+                 "output bounds, as long as the pilot says");
 }
 
 KIT_MAIN("second tries")

@@ -68,7 +68,7 @@ static const tight tights[] = {
 TEST_ROWS(sets_are_false_as_often_as_expected, tights)
 {
     tight l = tights[_i];
-    coverage_of(&(coverage_claim){l.name, alpha, l.expected}, 1, 800, run_set, &l);
+    coverage_row(alpha, l.expected, 800, run_set, &l, "%s", l.name);
 }
 
 /* ---- models: y of n rows */
@@ -248,8 +248,7 @@ TEST_TIMES(audit_bands_make_up_for_outputs_that_were_moved, 4)
     const certreg_plan p =
         PLAN(.seed = 7, .max_samples = 4096, .pilot = SIZE_MAX, .audit = (uint32_t)_i / 2);
     m.estimator = kit_begun(kit_model(moves, &by, 1, m.outputs), p, (const float[]){0.5f}, 1, 0);
-    coverage_of(&(coverage_claim){names[_i], _i > 1 ? alpha : 1, expected[_i]}, 1, 400, run_moved,
-                &m);
+    coverage_row(_i > 1 ? alpha : 1, expected[_i], 400, run_moved, &m, "%s", names[_i]);
 }
 
 KIT_MAIN("queues")

@@ -250,8 +250,7 @@ TEST_ROWS(certified_radii_exceed_true_radii_as_often_as_expected, questions)
 {
     const uint64_t runs = FUNCTIONS * POINTS * SEEDS;
     bench b = {questions + _i, -1, -1, 1, 0};
-    coverage_of(&(coverage_claim){questions[_i].name, alpha, questions[_i].expected}, 1, runs,
-                run_one, &b);
+    coverage_row(alpha, questions[_i].expected, runs, run_one, &b, "%s", questions[_i].name);
     ck_assert_uint_gt(b.certified, runs / 2); /* or nothing was tested */
 }
 
@@ -263,13 +262,11 @@ static const double alone[STRONGEST][FUNCTIONS] = {{0.005, 0.153, 0.153}, {0.005
 
 TEST_TIMES(certified_radii_of_a_single_input_miss_as_often_as_expected, FUNCTIONS *STRONGEST)
 {
-    char name[64];
     bench b = {questions + _i / FUNCTIONS, _i % FUNCTIONS, 0, 1, 0};
     /* where the function is neither flat nor far */
     while (fabs(seen_at(&targets[b.f], b.i) - 0.5) > 0.25) b.i++;
-    snprintf(name, sizeof name, "%s, %s", b.asked->name, targets[b.f].name);
-    coverage_of(&(coverage_claim){name, alpha, alone[_i / FUNCTIONS][b.f]}, 1, MANY_SEEDS, run_one,
-                &b);
+    coverage_row(alpha, alone[_i / FUNCTIONS][b.f], MANY_SEEDS, run_one, &b, "%s, %s",
+                 b.asked->name, targets[b.f].name);
 }
 
 TEST_TIMES(certified_radii_a_sixth_too_large_would_be_noticed, 3)

@@ -1,4 +1,5 @@
 #include "support/coverage.h"
+#include <stdarg.h>
 
 /* Of a comparison of a rate with the expected one, on either side. */
 static const double level = 1e-3;
@@ -69,8 +70,8 @@ static void check_power(const coverage_claim *c, double spend, uint64_t misses, 
                   "%s: %g of alpha would not be noticed, at a rate of %g", c->name, spend, rate);
 }
 
-void coverage_of(const coverage_claim *claims, int many, uint64_t runs, coverage_trial *trial,
-                 void *of)
+void coverage_of(const char *law, const coverage_claim *claims, int many, uint64_t runs,
+                 coverage_trial *trial, void *of)
 {
     const char *release = getenv("REFEREE");
     const uint64_t all = runs * (release ? strtoull(release, NULL, 10) : 1);
@@ -83,7 +84,9 @@ void coverage_of(const coverage_claim *claims, int many, uint64_t runs, coverage
     count(half, many, 0, release ? runs : 0, trial, of, 0.5);
     count(twice, many, 0, release ? runs : 0, trial, of, 2);
     for (int k = 0; k < many; k++) {
-        const coverage_claim *c = claims + k;
+        char name[120];
+        snprintf(name, sizeof name, "%s%s%s", law, *law ? ", " : "", claims[k].name);
+        const coverage_claim *c = &(coverage_claim){name, claims[k].alpha, claims[k].expected};
         print(c, (double)in_all[k] / (double)all);
         if (release) check_power(c, 0.5, half[k], runs), check_power(c, 2, twice[k], runs);
         puts(""), fflush(stdout);
@@ -92,6 +95,17 @@ void coverage_of(const coverage_claim *claims, int many, uint64_t runs, coverage
                       c->name, (unsigned long long)misses[k], (unsigned long long)runs,
                       c->expected);
     }
+}
+
+void coverage_row(double alpha, double expected, uint64_t runs, coverage_trial *trial, void *of,
+                  const char *format, ...)
+{
+    char name[100];
+    va_list words;
+    va_start(words, format);
+    vsnprintf(name, sizeof name, format, words);
+    va_end(words);
+    coverage_of("", &(coverage_claim){name, alpha, expected}, 1, runs, trial, of);
 }
 
 void coverage_exact(const char *name, double alpha, double expected, double rate)

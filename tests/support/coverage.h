@@ -24,9 +24,14 @@ typedef struct coverage_claim {
  * `spend`: 1, or what a fault would spend. */
 typedef unsigned coverage_trial(void *of, uint64_t run, double spend);
 
-/* So many runs, and the verdict on each of the claims. */
-void coverage_of(const coverage_claim *claims, int count, uint64_t runs, coverage_trial *trial,
-                 void *of);
+/* So many runs, and the verdict on each of the claims about a law. */
+void coverage_of(const char *law, const coverage_claim *claims, int count, uint64_t runs,
+                 coverage_trial *trial, void *of);
+
+/* The same for one claim, whose name is printed by a format. */
+__attribute__((format(printf, 6, 7))) void coverage_row(double alpha, double expected,
+                                                        uint64_t runs, coverage_trial *trial,
+                                                        void *of, const char *format, ...);
 
 /* The verdict on one claim whose rate is an exact sum. */
 void coverage_exact(const char *name, double alpha, double expected, double rate);
