@@ -1,14 +1,13 @@
 /* Attacks certificates by statistics: draws settings, climbs for each of them to laws that are
  * hostile to it, and counts how often what is certified is false.
  *
- *     misses --settings COUNT    so many settings, the same every time, and the loops of episodes.h
+ *     misses --settings COUNT    so many settings, the same every time
  *     misses --seconds S         as many as there is time for
  *     misses --setting SEED      one of them, with its law
  *
  * --from SEED is the first setting; --worker I --workers N takes every N-th from there on; --table
  * FILE writes a line for each. The status is 1 if a setting fails, 2 if an option makes no sense.
  */
-#include "misses/episodes.h"
 #include "misses/law_search.h"
 #include <math.h>
 #include <stdio.h>
@@ -144,7 +143,6 @@ int main(int count, char **word)
     for (uint64_t i = o.worker;
          o.settings ? i < o.settings : now(CLOCK_MONOTONIC) - begin < o.seconds; i += o.workers)
         attack(o.from + i, 0, table, &all);
-    if (o.settings && !o.worker) all.excesses += (uint64_t)episodes_exceed();
     if (table && fclose(table)) return fprintf(stderr, "misses: cannot write %s\n", o.table), 2;
     printf("%s misses: %llu settings (%llu exact), %llu certificates, smallest p %.3g, %llu "
            "attain alpha, %llu exceed it, %.1f s of the processor\n",
