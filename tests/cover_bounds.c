@@ -182,25 +182,27 @@ typedef struct rare {
     size_t inputs;
     double lo, below, above; /* expected numbers of main samples that are lo, and 1 */
     double alpha, expected;
+    uint64_t runs; /* 0: 400 */
 } rare;
 
 static const rare silent[] = {
-    {"rare, median, 2", MEDIAN, 1, 0, 0, 2, 0.05, 0.005},
-    {"rare, median, 4", MEDIAN, 1, 0, 0, 4, 0.001, 0.005},
-    {"rare, median, 66", MEDIAN, 1, 0, 0, 66, 0.25, 0.128},
-    {"rare, median, 80", MEDIAN, 1, 0, 0, 80, 0.25, 0.130},
-    {"rare, Huber, 2.3", HUBER, 1, 0, 0, 2.3, 0.05, 0.005},
-    {"rare, Huber, 2.3 of three inputs", HUBER, 3, 0, 0, 2.3, 0.05, 0.005},
-    {"rare, Huber, 20", HUBER, 1, 0, 0, 20, 0.25, 0.035},
-    {"rare, Huber, 66", HUBER, 1, 0, 0, 66, 0.25, 0.055},
-    {"rare, Huber, 80", HUBER, 1, 0, 0, 80, 0.25, 0.085},
+    {"rare, median, 2", MEDIAN, 1, 0, 0, 2, 0.05, 0.005, 0},
+    {"rare, median, 4", MEDIAN, 1, 0, 0, 4, 0.001, 0.005, 0},
+    {"rare, median, 66", MEDIAN, 1, 0, 0, 66, 0.25, 0.128, 0},
+    {"rare, median, 80", MEDIAN, 1, 0, 0, 80, 0.25, 0.130, 0},
+    {"rare, Huber, 2.3", HUBER, 1, 0, 0, 2.3, 0.05, 0.005, 0},
+    {"rare, Huber, 2.3 of three inputs", HUBER, 3, 0, 0, 2.3, 0.05, 0.005, 0},
+    {"rare, Huber, 20", HUBER, 1, 0, 0, 20, 0.25, 0.035, 0},
+    {"rare, Huber, 66", HUBER, 1, 0, 0, 66, 0.25, 0.055, 0},
+    {"rare, Huber, 80", HUBER, 1, 0, 0, 80, 0.25, 0.085, 0},
     /* of alpha 0.4 a tenth is for the mean, half of it for each end: no value is seen with a
      * probability just below its share at 3 expected ones. One count of each side bounds mean and
      * variance together */
-    {"rare, true mean, above", MEAN, 1, 0, 0, 3.05, 0.1, 0.058},
-    {"rare, true mean, both", MEAN, 1, -1, 3.05, 3.05, 0.1, 0.005},
-    {"rare, true mean, below", MEAN, 1, -1, 0, 3.05, 0.1, 0.058},
-    {"rare, true mean, some below", MEAN, 1, -5, 0.6, 20, 0.1, 0.005},
+    {"rare, true mean, above", MEAN, 1, 0, 0, 3.05, 0.1, 0.058, 0},
+    {"rare, true mean, 52 above", MEAN, 1, 0, 0, 51.6, 0.1, 0.0404, 1200},
+    {"rare, true mean, both", MEAN, 1, -1, 3.05, 3.05, 0.1, 0.005, 0},
+    {"rare, true mean, below", MEAN, 1, -1, 0, 3.05, 0.1, 0.058, 0},
+    {"rare, true mean, some below", MEAN, 1, -5, 0.6, 20, 0.1, 0.005, 0},
 };
 
 static double upper_cut(const rare *r)
@@ -262,7 +264,7 @@ TEST_ROWS(rare_outputs_are_missed_as_often_as_expected, silent)
     m.batch = 500, p.pilot = PILOT, p.seed = 2026;
     if (r.statistic == MEAN) m.lo = &r.lo, m.hi = &hi;
     rare_bench b = {&r, kit_create(NULL, &m, &p)};
-    coverage_row(r.alpha, r.expected, 400, run_rare, &b, "%s", r.name);
+    coverage_row(r.alpha, r.expected, r.runs ? r.runs : 400, run_rare, &b, "%s", r.name);
 }
 
 /* ---- the parts of alpha of several bounds, about outputs that are normal: each attains its own */
@@ -271,10 +273,12 @@ enum { ALL_SAMPLES = 2048 };
 static const struct shares {
     const char *name;
     int32_t method;
+    size_t pilot;          /* beside a longer one the gradient has two ends */
     double alpha, part[5]; /* of mean_lo, mean_hi, variance_hi, gradient_lo, gradient_hi */
 } shares[] = {
-    {"parts, asymptotic", ASYMPTOTIC, 0.4, {0.05, 0.05, 0.1, 0.005, 0.2}},
-    {"parts, paper", PAPER, 0.4, {0.5, 0.5, 0.1, 0.1, 0.1}}, /* the mean as if known */
+    {"parts, asymptotic", ASYMPTOTIC, 128, 0.4, {0.05, 0.05, 0.1, 0.005, 0.2}},
+    {"parts, both ends", ASYMPTOTIC, 300, 0.4, {0.05, 0.05, 0.1, 0.1, 0.1}},
+    {"parts, paper", PAPER, 128, 0.4, {0.5, 0.5, 0.1, 0.1, 0.1}}, /* the mean as if known */
 };
 
 typedef struct shared {
@@ -305,7 +309,7 @@ TEST_ROWS(parts_of_alpha_are_used_up_by_normal_outputs, shares)
     coverage_claim claims[5];
     const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
     certreg_plan p = kit_plan(ALL_SAMPLES);
-    p.pilot = 128;
+    p.pilot = shares[_i].pilot;
     shared s = {shares + _i, kit_create(NULL, &m, &p)};
     for (int k = 0; k < 5; k++)
         claims[k] = (coverage_claim){bound[k], shares[_i].part[k], shares[_i].part[k]};
