@@ -103,8 +103,9 @@ typedef struct row {
 
 /* clang-format off */
 #define EXACT (-1)
-#define ROW(is, function, at, count, rate, ...) \
-    {.name = (is), .of = &(function), .truth = (at), .runs = (count), .expected = (rate), __VA_ARGS__}
+#define ROW(is, function, at, count, rate, ...)                                         \
+    {.name = (is), .of = &(function), .truth = (at), .runs = (count), .expected = (rate), \
+     __VA_ARGS__}
 #define ASK(...) .ask = {.struct_size = sizeof(certreg_question), __VA_ARGS__}
 #define TRIMMED ASK(.statistic = TRIMMED_MEAN, .method = BASELINE)
 #define MEAN_MOVES(...) ASK(.tolerance = 0.17877664, .statistic = MEAN, __VA_ARGS__)

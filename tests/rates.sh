@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# rates.sh: runs the programs that count how often claims are false, REFEREE (4) times as long as
-# make check and with half and twice of each alpha. Writes every row to lib/rates.md, and the summary
-# of each program into docs/testing.md. The status is 1 if a program fails. From make rates: OBJ.
+# rates.sh PROGRAM...: runs the programs that count how often claims are false, REFEREE (4) times as
+# long as make check, and with half and twice of each alpha. Writes every row to lib/rates.md, and a
+# summary into docs/testing.md. The status is 1 if a program fails. From make rates.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 rows=lib/rates.md page=docs/testing.md bad=0
