@@ -61,6 +61,7 @@ static const tight tights[] = {
     {"one tight alternative", {0, 0, 0.8f, 0, 0}, 0, 0, 0, 0.2, 0.250},
     {"all equally tight", {0.5f, 0.5f, 0.5f, 0.5f, 0.5f}, 0, 0, 0, 0.5, 0.005},
     {"one tight alternative, margins", {0, 0, 0.5f, 0, 0}, 0.3, 0, 0, 0.2, 0.240},
+    {"a target out of reach, margins", {0, 0, 0, 0, 0.5f}, 0.1, 0.41, 0, 0.4, 0.164},
     {"a target out of reach by a little", {0, 0, 0, 0, 0.6f}, 0, 0.41, 0, 0.4, 0.205},
     {"the same in the first of parts", {0, 0, 0, 0, 0.6f}, 0, 0.41, 2, 0.4, 0.226},
 };
