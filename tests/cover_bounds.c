@@ -190,7 +190,7 @@ typedef struct rare {
 
 static const rare silent[] = {
     {"rare, median, 2", MEDIAN, 1, 0, 0, 2, 0.05, 0.005, 0},
-    {"rare, median, 4", MEDIAN, 1, 0, 0, 4, 0.001, 0.005, 0},
+    {"rare, median, 4", MEDIAN, 1, 0, 0, 4, 0.001, 0.001, 0},
     {"rare, median, 66", MEDIAN, 1, 0, 0, 66, 0.25, 0.128, 0},
     {"rare, median, 80", MEDIAN, 1, 0, 0, 80, 0.25, 0.130, 0},
     {"rare, Huber, 2.3", HUBER, 1, 0, 0, 2.3, 0.05, 0.005, 0},
