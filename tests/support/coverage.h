@@ -4,9 +4,9 @@
  * notices that twice of alpha is spent, or half of it.
  *
  * The environment variable REFEREE, a whole number, is for releases: so many times as many runs
- * have to keep alpha, and a row whose rate is at least half of alpha is repeated with half and
- * twice of its alpha, which has to be noticed. tests/rates.sh makes the table of docs/testing.md.
- * With LAW, a part of a name, the other laws are left out. */
+ * have to keep alpha, and each row is repeated with half and with twice of its alpha, to print
+ * whether this is noticed. tests/rates.sh makes the table of docs/testing.md. With LAW, a part of a
+ * name, the other laws are left out. */
 #ifndef SUPPORT_COVERAGE_H
 #define SUPPORT_COVERAGE_H
 #include "support/api_kit.h"
