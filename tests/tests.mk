@@ -13,8 +13,7 @@ slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_
 in_cpp   := $(OBJ)/tests/api_cpp
 fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
-.PHONY: rates test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized \
-    planted
+.PHONY: test check check-fast check-all check-heavy check-sanitize check-valgrind sanitized planted
 run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,$(CXX))' \
     PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) HARDENED='$(hardened)' \
     REPLAYS='$(replays)' SKIPS='$(SKIPS)' bash tests/run.sh
@@ -79,6 +78,7 @@ check-valgrind: ## Run the tests of the public interface under valgrind
 	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full --suppressions=tests/valgrind.supp' \
 	    $(run_tests) $^
 
+.PHONY: rates
 rates: $(call named,cover_% prop_true_radius) ## Measure how often claims are false: lib/rates.md
 	@bash tests/rates.sh $^
 
