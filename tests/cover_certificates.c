@@ -122,12 +122,14 @@ static const row rows[] = {
     /* medians of one output */
     ROW("median", far_face, 0.7, 600, EXACT, ASK(), OUT),
     ROW("median, published", far_face, 0.7, 600, EXACT, ASK(.method = BASELINE), OUT, .spent = 0.5),
-    ROW("median, any time", far_face, 0.7, 400, 0.240, ASK(.method = ANYTIME)),
+    ROW("median, any time", far_face, 0.7, 1200, 0.205, ASK(.method = ANYTIME)),
     ROW("median, target", far_face, 0.7, 600, 0.250, ASK(), .target = 0.7000007),
     ROW("median, early looks", far_face, 0.7, 600, 0.250, ASK(), .target = 0.7000007,
         .growth = 1.5),
     /* too long: the test of 0.8 of it is at the truth */
     ROW("median, remote target", far_face, 0.7, 600, 0.250, ASK(), .target = 0.8750012),
+    ROW("median, target, pilot", far_face, 0.7, 400, 0.250, ASK(), .target = 0.7000007,
+        .pilot = 150),
     ROW("median, target, many samples", far_face, 0.7, 40, 0.187, ASK(), .target = 0.7000007,
         .main = 60000),
     ROW("median, looks", far_face, 0.7, 600, 0.250, ASK(), .target = 0.7000007, .looks = 4),
