@@ -280,9 +280,10 @@ static const struct shares {
     size_t pilot;          /* beside a longer one the gradient has two ends */
     double alpha, part[5]; /* of mean_lo, mean_hi, variance_hi, gradient_lo, gradient_hi */
 } shares[] = {
-    {"parts, asymptotic", ASYMPTOTIC, 128, 0.4, {0.05, 0.05, 0.1, 0.005, 0.2}},
-    {"parts, both ends", ASYMPTOTIC, 300, 0.4, {0.05, 0.05, 0.1, 0.1, 0.1}},
-    {"parts, paper", PAPER, 128, 0.4, {0.5, 0.5, 0.1, 0.1, 0.1}}, /* the mean as if known */
+    {"parts, asymptotic", ASYMPTOTIC, 128, 0.25, {0.03125, 0.03125, 0.0625, 0.005, 0.125}},
+    {"parts, both ends", ASYMPTOTIC, 300, 0.25, {0.03125, 0.03125, 0.0625, 0.0625, 0.0625}},
+    {"parts, paper", PAPER, 128, 0.25, {0.5, 0.5, 0.0625, 0.0625, 0.0625}}, /* the mean as if known
+                                                                             */
 };
 
 typedef struct shared {
