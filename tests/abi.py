@@ -174,7 +174,8 @@ def main() -> None:
     now, bad = interface(ROOT / "include/certreg", sys.argv[1]), 0
     for release, before in releases().items():
         found = breaks(before, now)
-        print(*found, f"{'not ' * bool(found)}ok interface of {release}: {len(before)} names", sep="\n")
+        verdict = "not ok" if found else "ok"
+        print(*found, f"{verdict} interface of {release}: {len(before)} names", sep="\n")
         bad += len(found)
     sys.exit(bad != 0)
 

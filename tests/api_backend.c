@@ -184,8 +184,8 @@ TEST(backend_open_gives_a_reason_for_paths_of_any_length)
         }
 }
 
-/* ======== the BLAS module: the library is copied to a folder of its own, so that each test says what
- * lies beside it */
+/* ======== the BLAS module: the library is copied to a folder of its own, so that each test decides
+ * what lies beside it */
 static char folder[64], module[128];
 
 static void copy(const char *from, const char *to)

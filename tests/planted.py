@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""planted.py FOLDER [WORD]: plants each fault of planted.tsv (those with this word) in a copy of
-the sources, and demands that the test which it names fails by it. From make planted."""
+"""planted.py FOLDER [PATTERN]: plants each fault of planted.tsv (whose line fits) in a copy of the
+sources, and demands that the test which it names fails by it. From make planted."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,8 @@ PARTS = "Makefile bench docs examples include pkgconfig python src tests".split(
 def verdict(copy: pathlib.Path, program: str) -> str:
     """What the test says: ok, FAILED, or nothing if it cannot be built."""
     command = ["make", "-s", "-C", str(copy), "test", f"NAME={program}", "WERROR=", "NVCC="]
-    said = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"MAKEFLAGS": ""})
+    alone = os.environ | {"MAKEFLAGS": ""}
+    said = subprocess.run(command, capture_output=True, text=True, env=alone)
     words = [line.split()[0] for line in said.stdout.splitlines() if f" {program} " in line]
     return words[-1] if words else said.stderr
 
@@ -28,7 +30,8 @@ def main() -> None:
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, to) if source.is_dir() else shutil.copy2(source, to)
     lines = (ROOT / "tests/planted.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    faults = [line.split("\t") for line in lines if sys.argv[2:] == [] or sys.argv[2] in line]
+    wanted = re.compile(sys.argv[2] if sys.argv[2:] else "")
+    faults = [line.split("\t") for line in lines if wanted.search(line)]
     missed = 0
     for program in sorted({fault[4] for fault in faults}):
         if verdict(copy, program) != "ok":

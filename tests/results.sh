@@ -17,6 +17,7 @@ parts=(
     'heavy make check-heavy'
     'arm make check-arm'
     'platforms make check-platforms'
+    'rates make rates'
     'planted make planted'
     'misses make check-misses SECONDS=480'
     'fuzz make fuzz FUZZ_S=600'

@@ -40,7 +40,7 @@ check-fast: $(OBJ)/libcertreg.so $(fast)
 check-fast: ## Build and run the tests that take seconds, less than a minute
 	@MODE=fast $(run_tests) $(fast)
 planted: ## Plant faults in a copy of the sources, each of which a test has to find: half an hour
-	@python3 tests/planted.py lib/planted $(FAULT)
+	@python3 tests/planted.py lib/planted '$(FAULT)'
 # Python tests once more, with the optional packages, those of the wheel and of executors.
 check-all: check ## Run check, check-paths, check-arm and check-heavy
 	@$(MAKE) --no-print-directory check-paths

@@ -418,8 +418,8 @@ TEST(dd_normal_is_within_3_quarters_of_its_last_place)
     }
 }
 
-/* ======== the law of what is drawn: that of exact Gaussian noise. The seed is fixed, so the outcome
- * is. Steps h of the grid are 1, so that s is s/h; no cell counted is farther than MOST from z. */
+/* ======== the law of what is drawn: that of exact Gaussian noise. The seed, and so the outcome, is
+ * fixed. Steps h of the grid are 1: s is s/h. No cell counted is farther than MOST from z. */
 enum { INPUTS = 16, BATCH = 2048, MOST = 4096, CELLS = 2 * MOST + 1 };
 static const float z_of[INPUTS] = {0,    0,     0, 0,     0,       0,    0,        0,
                                    0.5f, 0.25f, 0, 1e-9f, -0.375f, 0.5f, 16769024, -1e6f},
