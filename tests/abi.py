@@ -87,28 +87,23 @@ def exported(library: str) -> Names:
     return dict(re.findall(r" [^A] (\w+)(?:@@(\w+(?:\.\d+)*))?$", listed.stdout.decode(), re.M))
 
 
-def mapped(text: str, functions: list[str]) -> Names:
-    """The version nodes that a linker script gives these functions."""
-    named = {
+def mapped(script: str) -> Names:
+    """The version nodes of a linker script; that of certreg_* is for all others."""
+    return {
         name: node
-        for node, body in re.findall(r"^(\w+) \{(.*?)\}", text, re.S | re.M)
+        for node, body in re.findall(r"^(\w+) \{(.*?)\}", script, re.S | re.M)
         for name in re.findall(r"\b(certreg_[\w*]+);", body)
     }
-    return {name: named.get(name, named["certreg_*"]) for name in functions}
 
 
-def interface(headers: pathlib.Path, nodes: pathlib.Path | str) -> Names:
-    """Each name with what a program relies on; nodes are those of a library or of a script."""
+def interface(headers: pathlib.Path, nodes: Names) -> Names:
+    """Each name with what a program relies on."""
     code, made = generate.headers(headers), {}
-    declared = re.findall(r"^CERTREG_API ([^;(]*?)\b(\w+)\(([^;]*)\);", code, re.M)
-    if str(nodes).endswith(".map"):
-        node = mapped(pathlib.Path(nodes).read_text(), [name for _, name, _ in declared])
-    else:
-        node = exported(str(nodes))
-    for result, name, given in declared:
+    other = nodes.pop("certreg_*", "missing")
+    for result, name, given in re.findall(r"^CERTREG_API ([^;(]*?)\b(\w+)\(([^;]*)\);", code, re.M):
         kinds = ", ".join(map(unnamed, given.split(",")))
-        made[name] = f"{node.pop(name, 'missing') or 'unversioned'} {result.strip()} ({kinds})"
-    made |= {name: f"{node} exported without a declaration" for name, node in node.items()}
+        made[name] = f"{nodes.pop(name, other) or 'unversioned'} {result.strip()} ({kinds})"
+    made |= {name: f"{node} exported without a declaration" for name, node in nodes.items()}
     for words in re.findall(r"^typedef (?!struct)([^;{]*);", code, re.M):
         words = " ".join(words.split())
         made[re.search(r"certreg_\w+(?=\)|$)", words)[0]] = f"typedef {words}"
@@ -131,7 +126,8 @@ def releases() -> dict[str, Names]:
         with tempfile.TemporaryDirectory() as folder, tarfile.open(archive) as packed:
             packed.extractall(folder)
             release = pathlib.Path(folder, archive.name.removesuffix(".tar.gz"))
-            made[release.name] = interface(release / "include/certreg", release / "src/certreg.map")
+            nodes = mapped((release / "src/certreg.map").read_text())
+            made[release.name] = interface(release / "include/certreg", nodes)
     return made
 
 
@@ -171,7 +167,7 @@ def breaks(before: Names, now: Names) -> list[str]:
 
 
 def main() -> None:
-    now, bad = interface(ROOT / "include/certreg", sys.argv[1]), 0
+    now, bad = interface(ROOT / "include/certreg", exported(sys.argv[1])), 0
     for release, before in releases().items():
         found = breaks(before, now)
         verdict = "not ok" if found else "ok"
