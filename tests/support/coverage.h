@@ -43,21 +43,6 @@ double coverage_binomial(int64_t k, uint64_t n, double p);
  * below the share `claimed`. */
 double coverage_rate(uint64_t n, double p, double claimed, double alpha);
 
-/* Prints the share of runs that missed. It may be so large that a true share of `alpha` leads to it
- * with a probability above `level`, and has to be at least the part `least` of alpha: 0, unless the
- * law attains what is promised. */
-static inline void coverage_check(const char *name, uint64_t misses, uint64_t runs, double alpha,
-                                  double level, double least)
-{
-    const double rate = (double)misses / (double)runs;
-    printf("%-44s missed %.4f of %.4f\n", name, rate, alpha);
-    fflush(stdout);
-    ck_assert_msg(misses <= simulate_most_misses(runs, alpha, level),
-                  "%s: %llu of %llu runs missed at alpha %g", name, (unsigned long long)misses,
-                  (unsigned long long)runs, alpha);
-    ck_assert_msg(rate >= least * alpha, "%s: only %g missed at alpha %g", name, rate, alpha);
-}
-
 /* ---- runs at the origin with sigma 1, each with noise of its own */
 enum { COVERAGE_MOST_INPUTS = 4096 };
 
