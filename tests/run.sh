@@ -39,8 +39,9 @@ counts() { # FILE STATUS
               print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
+skips() { grep -E '^skip |^[A-Za-z0-9_]+: skipped' "$1"; } # FILE
 unlisted_skips() { # FILE
-    [ -z "$SKIPS" ] || grep -E '^skip |^[A-Za-z0-9_]+: skipped' "$1" |
+    [ -z "$SKIPS" ] || skips "$1" |
         grep -vEf <(grep -v '^#' "$SKIPS") | sed "s|^|not ok $SKIPS has no reason for: |"
 }
 one() { # NUMBER NAME COMMAND...
@@ -64,7 +65,7 @@ one() { # NUMBER NAME COMMAND...
         [ "$skipped" = 0 ] || printf '   %d skipped' "$skipped"
         printf '\n'
         if [ "$failed" != 0 ]; then sed 's/^/    | /' "$result.out"
-        else grep -E '^skip |^[A-Za-z0-9_]+: skipped' "$result.out" | sed 's/^/    | /'; fi
+        else skips "$result.out" | sed 's/^/    | /'; fi
     } >"$result.text"
     cat "$result.text"
 }
