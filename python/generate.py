@@ -29,7 +29,7 @@ ref = C.POINTER
 '''
 NUMBERS = {
     "int32_t": "i32", "int64_t": "i64", "uint32_t": "u32", "uint64_t": "u64", "double": "f64",
-    "size_t": "size_t", "certreg_status": "i32", "char": "C.c_char",
+    "size_t": "size_t", "certreg_status": "i32", "char": "C.c_char", "float": "C.c_float",
 }  # fmt: skip
 IN_C = ("ALTERNATIVE_", "AUDIT_", "CALL_", "QUEUE_")  # constants that Python need not name
 # Set to arrays of ctypes, which a typed pointer keeps alive. Other pointers hold addresses.

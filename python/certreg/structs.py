@@ -33,7 +33,9 @@ class Certificate(Struct):
         (f64, "radius_linf sigma tolerance alpha"), (u64, "samples noise_id question_digest"),
         (i32, "output statistic method center"), (u32, "constraints"), (i32, "limiting_side"),
         (u64, "input_digest"), (i32, "reason reserved"), (f64, "share_out share_allowed"),
-        (u64, "samples_needed audited"), (f64, "audit_change audit_band audit_share"))
+        (u64, "samples_needed audited"), (f64, "audit_change audit_band audit_share"),
+        (u64, "counted counted_out"), (f64, "counted_required"), (u64, "faults"),
+        (f64 * 8, "fault_radius"))
 
 
 class DenoiserFacts(Struct):
@@ -75,6 +77,11 @@ class Target(Struct):
 class Serving(Struct):
     _fields_ = fields((u32, "struct_size"), (i32, "pairs"), (size_t, "samples"),
         (f64, "failure_rate trim core"))
+
+
+class Masks(Struct):
+    _fields_ = fields((u32, "struct_size"), (C.c_float, "marker"), (size_t, "units"),
+        (pointer, "unit"), (size_t, "shown"), (pointer, "probability"))
 
 
 class Forecast(Struct):
@@ -183,7 +190,7 @@ class Question(Struct):
         (i32, "statistic method"), (f64, "huber_width"), (i32, "center"), (u32, "constraints"),
         (u64, "bonferroni"), (ref(f64), "prediction"), (ref(Target), "target"),
         (ref(Serving), "serving"), (size_t, "prediction_count output_count"),
-        (f64, "relative_tolerance"))
+        (f64, "relative_tolerance"), (u64, "faults"))
 
 
 class DenoiserPlan(Struct):
@@ -216,7 +223,7 @@ EVAL = C.CFUNCTYPE(C.c_int, pointer, ref(Batch))
 
 class Model(Struct):
     _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (EVAL, "eval"), (pointer, "user"),
-        (size_t, "inputs outputs batch"), (pointer, "scale kind lo hi"))
+        (size_t, "inputs outputs batch"), (pointer, "scale kind lo hi"), (ref(Masks), "masks"))
 
 
 # Result and parameters of each function.
@@ -253,6 +260,8 @@ FUNCTIONS = {
     "certreg_estimator_interval": (i32, pointer, ref(Calibration), ref(Rule), i32, pointer,
         pointer, size_t, ref(Interval)),
     "certreg_estimator_covers": (i32, pointer, ref(Calibration), ref(Rule), pointer, pointer),
+    "certreg_certify_masks": (i32, pointer, pointer, ref(Question), ref(Certificate)),
+    "certreg_count_level": (f64, u64, f64, f64, u64),
     "certreg_estimator_prediction": (i32, pointer, ref(Question), pointer),
     "certreg_estimator_estimate": (i32, pointer, ref(Question), pointer),
     "certreg_output_bounds": (i32, pointer, size_t, ref(Question), size_t, f64,

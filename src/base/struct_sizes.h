@@ -16,12 +16,13 @@
 #define CR_STRUCTS(X)                                   \
     X(certreg_error, ERROR, 296, 296)                   \
     X(certreg_batch, BATCH, 80, 88)                     \
-    X(certreg_model, MODEL, 80, 80)                     \
+    X(certreg_model, MODEL, 80, 88)                     \
     X(certreg_plan, PLAN, 80, 88)                       \
     X(certreg_target, TARGET, 24, 32)                   \
     X(certreg_serving, SERVING, 40, 40)                 \
-    X(certreg_question, QUESTION, 104, 104)             \
-    X(certreg_certificate, CERTIFICATE, 160, 224)       \
+    X(certreg_masks, MASKS, 40, 40)                     \
+    X(certreg_question, QUESTION, 104, 112)             \
+    X(certreg_certificate, CERTIFICATE, 160, 320)       \
     X(certreg_forecast, FORECAST, 24, 24)               \
     X(certreg_run, RUN, 80, 80)                         \
     X(certreg_bounds, BOUNDS, 104, 104)                 \

@@ -112,8 +112,7 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
     if (c->law)
         out->transformed_mean =
             cr_finite_sample_distribution_bound(v, conditions, c, alpha, &out->moments);
-    else if (c->is_binomial)
-        out->failure_probability = cr_mean_bounds_binomial(v, conditions, c, alpha, &out->moments);
+    else if (c->is_binomial) cr_mean_bounds_binomial(v, conditions, c, alpha, out);
     else if (c->near) bound_by_betting(v, conditions, c, constraints, alpha, &out->moments);
     else return bound_by_method(v, conditions, c, constraints, alpha, &out->moments);
     return 0;
@@ -147,7 +146,7 @@ certreg_status cr_bounds_compute(cr_replay *r, const cr_conditions *conditions,
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
     certreg_status status = CERTREG_OK;
     for (int i = 0; i < CR_CONDITIONS; i++)
-        out[i] = (cr_bound){cr_bounds_init(r->view, conditions), NAN, NAN};
+        out[i] = (cr_bound){cr_bounds_init(r->view, conditions), NAN, UINT64_MAX, NAN};
     *abstained = has_no_bounds(conditions);
     if (!*abstained && conditions->question.given.method == CERTREG_METHOD_PAPER)
         status = compute_paper_bounds(r, conditions, &out->moments, abstained);

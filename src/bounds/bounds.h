@@ -10,6 +10,7 @@
 typedef struct cr_bound { /* of the score of one condition, from the main samples */
     certreg_bounds moments;
     double failure_probability; /* upper bound that a binomial score is -1; NaN: not binomial */
+    uint64_t failures; /* binomial scores of -1, if a fixed number was counted; else UINT64_MAX */
     double transformed_mean;    /* lower bound of the mean of the condition's H; NaN: none */
 } cr_bound;
 
@@ -43,11 +44,11 @@ size_t cr_split_main_count(const cr_conditions *); /* number of main samples */
 /* Returns 1 if fewer than plan.blocks of the main scores differ from the most common one: normal
  * approximation and block means are then unreliable (theory 5.1). */
 int cr_scores_are_sparse(cr_view *, const cr_conditions *, const cr_condition *);
-/* Returns an upper bound at level alpha of the probability that a two-valued score is -1: binomial
- * (theory 6.1), by the looks of a target radius (6.7), or at any time (6.8). Sets the mean that
+/* Sets an upper bound at level alpha of the probability that a two-valued score is -1: binomial
+ * (theory 6.1), by the looks of a target radius (6.7), or at any time (6.8); and the mean that
  * follows from it, rounded outward. */
-double cr_mean_bounds_binomial(cr_view *, const cr_conditions *, const cr_condition *, double alpha,
-                               certreg_bounds *);
+void cr_mean_bounds_binomial(cr_view *, const cr_conditions *, const cr_condition *, double alpha,
+                             cr_bound *);
 /* Sets mean and variance, at their fractions of the question's alpha (theory 5.1). Sparse scores
  * have a mean by counting, and a variance only if both ends of the mean are counted. Non-zero:
  * there is no bound, because all scores are equal or have no finite range. */

@@ -50,26 +50,25 @@ static double mean_from_probability(double v, double min_value, double p)
     return fmax(min_value, nextafter(v - nextafter((v - min_value) * p, INFINITY), -INFINITY));
 }
 
-double cr_mean_bounds_binomial(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                               double alpha, certreg_bounds *b)
+void cr_mean_bounds_binomial(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                             double alpha, cr_bound *b)
 {
-    double failure_probability; /* at most, that the score is -1 */
+    b->failures = UINT64_MAX;
     if (conditions->question.is_group_sequential)
-        failure_probability = cr_looks_group_sequential_upper(v, conditions, c);
+        b->failure_probability = cr_looks_group_sequential_upper(v, conditions, c);
     else if (conditions->question.method->is_anytime)
-        failure_probability = cr_looks_anytime_upper(v, conditions, c, alpha);
+        b->failure_probability = cr_looks_anytime_upper(v, conditions, c, alpha);
     else {
         const cr_samples s = cr_split_main_scores(v, conditions, &c->score);
-        uint64_t failures = 0;
-        for (size_t i = 0; cr_samples_has(&s, i); i++) failures += cr_samples_at(&s, i) < 0;
-        failure_probability = cr_binomial_upper(failures, s.count, alpha);
+        b->failures = 0;
+        for (size_t i = 0; cr_samples_has(&s, i); i++) b->failures += cr_samples_at(&s, i) < 0;
+        b->failure_probability = cr_binomial_upper(b->failures, s.count, alpha);
     }
-    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    b->mean_lo = mean_from_probability(1, -1, failure_probability);
-    b->mean_hi = 1;
-    b->range_lo = -1;
-    b->range_hi = 1;
-    return failure_probability;
+    b->moments.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    b->moments.mean_lo = mean_from_probability(1, -1, b->failure_probability);
+    b->moments.mean_hi = 1;
+    b->moments.range_lo = -1;
+    b->moments.range_hi = 1;
 }
 
 /* ---- by counting */

@@ -643,6 +643,25 @@ static void prefetch_directions(const cr_context *w, cr_conditions *conditions, 
     cr_conditions_select_direction(w->record, conditions, direction);
 }
 
+/* Adds the counts of a direction to a certificate, for a bound of the population (theory 12.8).
+ * Without a bound, and for a vector that needs no further direction, all outputs count as out. */
+static void add_counts(const cr_evaluation *e, int is_complete, certreg_certificate *c)
+{
+    const cr_conditions *conditions = &e->conditions;
+    const cr_question *q = &conditions->question;
+    int countable = q->given.method == CERTREG_METHOD_FINITE && !q->is_group_sequential;
+    for (int i = 0; i < conditions->count; i++)
+        countable &= conditions->each[i].is_binomial && !conditions->each[i].pairs.samples;
+    if (!countable) return;
+    c->counted = cr_split_main_count(conditions);
+    for (int i = 0; i < conditions->count && !e->abstained; i++) {
+        if (e->bounds[i].failures > c->counted_out) c->counted_out = e->bounds[i].failures;
+        c->counted_required =
+            fmax(c->counted_required, 0.5 * (1 + conditions->each[i].threshold));
+    }
+    if (e->abstained || !is_complete) c->counted_out = c->counted;
+}
+
 /* Returns 1 if a failure is an outcome: too few samples after an early stop, or an empty box of
  * estimates, prove nothing. */
 static int is_abstention(certreg_status status, int stopped)
@@ -695,6 +714,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
         if (!e->abstained)
             status = cr_condition_radius_find(w, e, i ? least->radius : INFINITY, &here);
         if (!status && (i == 0 || e->abstained || here.radius < least->radius)) *least = here;
+        add_counts(e, least->radius > 0 || i + 1 == q->directions, c);
         if (!(least->radius > 0)) break;
     }
     if (inverse && !status) { /* 4'. Output bounds: the range of T at a given radius. */
@@ -713,6 +733,8 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
         *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
         c->output_lo = -INFINITY;
         c->output_hi = INFINITY;
+        c->counted = c->counted_out = 0;
+        c->counted_required = 0;
     }
     if (v->deadline->expired) return CERTREG_E_DEADLINE;
     cr_certificate_fill(v, e, least, c);

@@ -1,11 +1,15 @@
 /* What an estimator tells without a certificate: bounds, forecast, prediction, estimate, and
  * facts. */
+#include "base/constants.h"
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/struct_sizes.h"
 #include "bounds/bounds.h"
 #include "certify/certify.h"
 #include "conditions/conditions.h"
 #include "estimator/context.h"
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
 #include <math.h>
 
 /* ======== certreg_estimator_bounds: the bounds behind one side of a question, for the solver. */
@@ -229,6 +233,20 @@ certreg_status certreg_estimator_estimate(certreg_estimator *e, const certreg_qu
     cr_context w;
     const certreg_status refused = cr_estimator_enter(e, &w);
     return refused ? refused : cr_estimator_leave(e, locate(&w, question, 1, out));
+}
+
+/* ======== certreg_count_level: the level of a count, for a bound of the population. Noise
+ * deviations are floats, so that a radius may be longer in their units. */
+double certreg_count_level(uint64_t counted, double required, double radius, uint64_t most_out)
+{
+    double level = 1;
+    fenv_t callers;
+    if (most_out >= counted || !(required > 0 && required < 1) || !(radius > 0)) return 1;
+    cr_environment_enter(&callers);
+    const double out = cr_shift_min_probability(1 - required, radius * (1 + 0x1p-23));
+    level = fmin(1, cr_binomial_cdf(most_out, counted, out) * (1 + CR_ROUNDING_MARGIN));
+    cr_environment_leave(&callers);
+    return level;
 }
 
 /* ---- the run: facts that all certificates of one input share */
