@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 14u
+#define CR_BACKEND_API 15u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float, then added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -62,12 +62,22 @@ static inline size_t cr_block_begin(size_t count, size_t blocks, size_t b)
     return b * (count / blocks) + (b + longer > blocks ? b + longer - blocks : 0);
 }
 
+/* Units of features that samples hide, by words of a stream of their own (theory 1.12). Unit u has
+ * the features feature[first[u]] .. feature[first[u + 1] - 1]. */
+typedef struct cr_masks {
+    size_t units, shown; /* shown: of each sample; 0: unit u with probability share[u]/2^32 */
+    const uint32_t *first, *feature, *share;
+    float marker;
+    int32_t is_fixed; /* 1: all samples have the mask of sample 0 */
+} cr_masks;
+
 /* Arguments of a draw: row i of x is the noisy input of sample first + i. */
 typedef struct cr_draw {
     const float *z, *noise_deviation; /* inputs */
     uint64_t first;
     size_t count;
-    float *x; /* count*inputs */
+    float *x;              /* count*inputs */
+    const cr_masks *masks; /* NULL: nothing is hidden. The struct is in host memory */
 } cr_draw;
 
 /* Arguments of a projection of the noise of samples first .. first+count-1. */
@@ -163,7 +173,8 @@ typedef struct cr_backend_ops {
      * float. If noise_deviation[j] is 0, and in the noise-free sample, x[i][j] is z[j] bit for bit.
      * A zero of the grid is +0. |noise_deviation[j]| is 0 or in [CR_MIN_NOISE_DEVIATION,
      * CR_MAX_NOISE_DEVIATION), |z[j]| at most cr_grid_max_input(noise_deviation[j]). A negative
-     * deviation draws the opposite noise. All backends give the same bits. x may be unaligned. */
+     * deviation draws the opposite noise. All backends give the same bits. x may be unaligned.
+     * Features that the masks hide are the marker, except in the noise-free sample. */
     certreg_status (*draw)(certreg_backend *, const cr_noise *, const cr_draw *);
     /* Adds to sums[(b*functions + f)*inputs + j] the sum of weight times e[i][j] over the samples i
      * of block b. Sets sums with mask[j] = 0 to 0 (mask NULL: none). Chunks of CR_REPLAY_CHUNK

@@ -1,5 +1,6 @@
 /* The backend of the CPU: its sweep by tiles of features, and all other operations. */
 #include "backend/cpu.h"
+#include "backend/noise_stream.h"
 #include "backend/ordered_sum.h"
 #include "backend/thread_pool.h"
 #include "base/arena.h"
@@ -452,6 +453,10 @@ static void draw_part(void *context, size_t part, size_t parts)
     if (begin < end)
         t->kernels->draw(t->noise, d->z, d->noise_deviation, d->first + begin, end - begin,
                          d->x + begin * t->noise->inputs);
+    if (!d->masks) return;
+    const cr_noise_stream words = cr_mask_stream_of(t->noise, d->masks);
+    for (size_t i = begin; i < end; i++)
+        cr_masks_hide(d->masks, &words, d->first + i, d->x + i * t->noise->inputs);
 }
 
 static void replay_part(void *context, size_t part, size_t parts)

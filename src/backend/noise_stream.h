@@ -52,4 +52,35 @@ static inline cr_noise_stream cr_noise_stream_of(const cr_noise *noise)
     return s;
 }
 
+/* ---- masks */
+#define CR_MASK_SEED UINT64_C(0x6d61736b73696e67) /* makes a noise's seed that of its masks */
+
+/* Returns the stream of masks, a word for each unit. */
+static inline cr_noise_stream cr_mask_stream_of(const cr_noise *noise, const cr_masks *masks)
+{
+    cr_noise own = *noise;
+    own.seed ^= CR_MASK_SEED;
+    own.inputs = masks->units;
+    return cr_noise_stream_of(&own);
+}
+
+/* Hides features of a sample. Of the units that are left, each is shown with the probability that
+ * leaves all sets equally likely. */
+CR_INLINE void cr_masks_hide(const cr_masks *m, const cr_noise_stream *stream, uint64_t sample,
+                             float *x)
+{
+    uint32_t words[4] = {0, 0, 0, 0};
+    size_t left = m->shown;
+    if (stream->clean_first && sample == 0) return;
+    const uint64_t block = cr_noise_stream_block(stream, m->is_fixed ? 0 : sample);
+    for (size_t u = 0; u < m->units; u++) {
+        if (u % 4 == 0) cr_noise_stream_words(stream, block + u / 4, words);
+        const uint64_t word = words[u % 4];
+        const int is_shown = m->shown ? (word * (m->units - u)) >> 32 < left : word < m->share[u];
+        left -= m->shown && is_shown ? 1 : 0;
+        for (size_t i = m->first[u]; !is_shown && i < m->first[u + 1]; i++)
+            x[m->feature[i]] = m->marker;
+    }
+}
+
 #endif

@@ -28,6 +28,7 @@ void cr_certificate_init(cr_view *v, const cr_question *q, certreg_certificate *
         c->tolerance = q->given.tolerance;
         c->alpha = q->given.alpha;
         c->question_digest = q->given.digest;
+        c->faults = q->given.faults;
     }
     if (!v) return;
     if (v->input.is_set) {
@@ -120,6 +121,22 @@ void cr_certificate_fill(cr_view *v, const cr_evaluation *e, const cr_condition_
     c->output_hi = nextafter(c->output_hi, INFINITY);
 }
 
+/* The radius for more units follows from the joined one as if no alternative had a margin; for fewer
+ * units it is at least the joined one (theory 1.12). Arcs of an angle have thresholds of their own. */
+static void join_fault_radii(cr_view *v, certreg_certificate *c)
+{
+    const double radius = c->radius / v->input.min_sigma, allowed = 1 - c->counted_required;
+    const int is_alike = c->output < 0 || v->model.kind[c->output] == CERTREG_OUTPUT_REAL,
+              holds = c->fault_radius[c->faults] > 0 && radius > 0;
+    for (size_t k = 0; k < CR_FAULTS; k++) {
+        double least = holds && k <= c->faults ? radius : 0;
+        if (holds && k > c->faults && is_alike)
+            least = cr_fault_radius(v, allowed, c->faults, k, radius);
+        c->fault_radius[k] = k == c->faults && holds ? c->radius
+                                                     : nextafter(least * v->input.min_sigma, 0);
+    }
+}
+
 void cr_certificate_join(cr_view *v, const cr_joined *j, certreg_certificate *c)
 {
     const certreg_certificate *limiting = j->limiting;
@@ -148,6 +165,8 @@ void cr_certificate_join(cr_view *v, const cr_joined *j, certreg_certificate *c)
     c->audit_share = found_share(j->audited);
     c->output_lo = j->left > 0 ? limiting->output_lo : -INFINITY;
     c->output_hi = j->left > 0 ? limiting->output_hi : INFINITY;
+    c->counted = c->counted_out = 0; /* of one record */
+    join_fault_radii(v, c);
     cr_certificate_set_norms(v->input.scale, v->model.inputs, c);
 }
 
@@ -285,6 +304,9 @@ static certreg_status move(const cr_move *m, certreg_certificate *c, certreg_err
     const double t = distance(m), left = t > 0 ? nextafter(c->radius - t, 0) : c->radius;
     if (c->radius > 0 && !(left > 0)) c->reason = CERTREG_REASON_MOVED;
     c->radius = left > 0 ? left : 0;
+    c->counted = c->counted_out = 0; /* at the input that was certified */
+    for (size_t k = 0; k < CR_FAULTS && t > 0; k++)
+        c->fault_radius[k] = fmax(0, nextafter(c->fault_radius[k] - t, 0));
     c->outcome = left > 0 ? CERTREG_OUTCOME_CERTIFIED : CERTREG_OUTCOME_ABSTAINED;
     if (!(left > 0)) {
         c->output_lo = -INFINITY;

@@ -687,6 +687,11 @@ static certreg_status check_one(const cr_context *w, const certreg_question *que
                             "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, and its radius "
                             "is not proved; use CERTREG_CENTER_PREDICTION",
                             i);
+    if (q.faults != first->faults)
+        return cr_error_set(w->why, CERTREG_E_INVALID,
+                            "questions[%zu].faults is %llu, and questions[0].faults %llu: one "
+                            "radius is about as many wrong features, so give both the same",
+                            i, (unsigned long long)q.faults, (unsigned long long)first->faults);
     return check_serving(w, &q, first, i);
 }
 
@@ -736,6 +741,12 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
         if (c.center != CERTREG_CENTER_PREDICTION) center = c.center;
         if (weakness(c.method) > weakness(method)) method = c.method;
     }
+    for (size_t k = 0; k < CR_FAULTS; k++) /* others need the thresholds of all outputs */
+        combined->fault_radius[k] = k == combined->faults && combined->fault_radius[k] > 0
+                                        ? combined->radius
+                                        : 0;
+    combined->counted = combined->counted_out = 0; /* of one output */
+    combined->counted_required = 0;
     combined->alpha = alpha;
     combined->audit_change = change;
     combined->audit_band = band;

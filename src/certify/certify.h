@@ -65,6 +65,10 @@ typedef struct cr_joined { /* certificates of an input and its alternatives (the
 /* Sets the certificate about the input and all alternatives. */
 void cr_certificate_join(cr_view *, const cr_joined *, certreg_certificate *);
 
+/* Returns the radius with k units of arbitrary values that follows from the one with `from` units,
+ * for a condition of which `allowed` may be out; in units of sigma (theory 1.12). */
+double cr_fault_radius(cr_view *, double allowed, uint64_t from, uint64_t k, double radius);
+
 /* ---- The choice between two bounds of a score: by its moments, or by its whole law (theory
  * 6.9). */
 /* Sets for each condition the law of its score, or mean and variance, or the mean alone, as the

@@ -180,8 +180,33 @@ static int is_counted(const cr_evaluation *e, int i)
            e->bounds[i].moments.constraints == counted && !(named && (named & counted) != counted);
 }
 
+/* ---- k units with arbitrary values (theory 1.12): w of all samples show none of them */
+/* Returns the part of these samples that may be out: less than 1 - p'/w, rounded down; `allowed` is
+ * 1 - p'. */
+static double allowed_with_faults(cr_view *v, double allowed, uint64_t k)
+{
+    return k ? nextafter((allowed - (1 - v->unseen[k])) / v->unseen[k], -1) : allowed;
+}
+
+/* Returns the radius, at most `cap`, if out has at most this probability without wrong values. */
+static double radius_with_faults(cr_view *v, double allowed, uint64_t k, double out, double cap)
+{
+    const double least = allowed_with_faults(v, allowed, k),
+                 most = k ? nextafter(out / v->unseen[k], INFINITY) : out;
+    return least > 0 && most < 1 ? cr_shift_max_radius(most, least, cap) : 0;
+}
+
+double cr_fault_radius(cr_view *v, double allowed, uint64_t from, uint64_t k, double radius)
+{
+    const double least = nextafter(nextafter(allowed_with_faults(v, allowed, from), 1), 1),
+                 out = (from ? v->unseen[from] : 1) *
+                       cr_normal_sf(nextafter(radius, 0) + cr_normal_quantile_sf(least)) *
+                       (1 + CR_ROUNDING_MARGIN);
+    return v->unseen[k] > 0 ? radius_with_faults(v, allowed, k, out, CR_MAX_RADIUS) : 0;
+}
+
 /* Returns the radius of condition i in units of sigma, at most `cap`; NaN if it needs a search. */
-static double direct_radius(const cr_evaluation *e, int i, double cap)
+static double direct_radius(cr_view *v, const cr_evaluation *e, int i, double cap)
 {
     const cr_given *g = &e->conditions.question.given;
     const cr_condition *c = e->conditions.each + i;
@@ -189,7 +214,8 @@ static double direct_radius(const cr_evaluation *e, int i, double cap)
     if (c->law) return cr_distribution_bound_radius(c->law, b->transformed_mean, c->threshold, cap);
     if (!is_counted(e, i)) return NAN;
     if (!c->pairs.samples)
-        return cr_shift_max_radius(b->failure_probability, 0.5 * (1 - c->threshold), cap);
+        return radius_with_faults(v, 0.5 * (1 - c->threshold), g->faults,
+                                  b->failure_probability, cap);
     /* The target radius is tried first, so that no search falls short of it. */
     const double target = g->target_radius * (1 + CR_TARGET_MARGIN) / b->moments.sigma;
     return fmin(cr_antithetic_radius(&c->pairs, b->failure_probability, target), cap);
@@ -213,15 +239,16 @@ static certreg_status radius_of_true_mean(cr_deadline *deadline, const cr_evalua
 
 /* Finds the least radius of all conditions: directly if a condition needs no search, then by one
  * search up to that radius for all remaining conditions. */
-static certreg_status radius_of_scores(cr_deadline *deadline, const cr_evaluation *e, double cap,
+static certreg_status radius_of_scores(cr_view *v, const cr_evaluation *e, double cap,
                                        cr_condition_radius *out, certreg_error *why)
 {
+    cr_deadline *deadline = v->deadline;
     const cr_conditions *conditions = &e->conditions;
     certreg_bounds searched[CR_CONDITIONS];
     double threshold[CR_CONDITIONS], least = cap;
     int place[CR_CONDITIONS], searches = 0;
     for (int i = 0; i < conditions->count && least > 0; i++) {
-        const double radius = direct_radius(e, i, least);
+        const double radius = direct_radius(v, e, i, least);
         /* A search for pairs may take a tenth of a second. */
         if (conditions->each[i].pairs.samples && cr_deadline_expired(deadline))
             return CERTREG_E_DEADLINE;
@@ -267,7 +294,7 @@ static certreg_status cr_condition_radius_find(const cr_context *w, const cr_eva
     cr_condition_radius found = {.direction = e->conditions.direction};
     const certreg_status status = e->conditions.each->score.kind == CR_SCORE_OUTPUT
                                       ? radius_of_true_mean(deadline, e, cap, &found, w->why)
-                                      : radius_of_scores(deadline, e, cap, &found, w->why);
+                                      : radius_of_scores(w->record, e, cap, &found, w->why);
     deadline->constant_seconds += cr_deadline_now(deadline) - start;
     found.constraints = e->bounds[found.limiting].moments.constraints;
     *out = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
@@ -438,6 +465,12 @@ static int has_failed(cr_view *v, int32_t first_output, const cr_score *score, s
     return 0;
 }
 
+/* Returns the probability that no wrong unit is shown. */
+static double unseen_of(cr_view *v, const cr_conditions *conditions)
+{
+    return v->unseen ? v->unseen[conditions->question.given.faults] : 1;
+}
+
 /* Counts about the condition's own prediction, or about another one. */
 static counts count_about(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                           const double *other)
@@ -446,8 +479,9 @@ static counts count_about(cr_view *v, const cr_conditions *conditions, const cr_
     if (other) about.prediction = *other;
     const cr_samples s = cr_split_main_scores(v, conditions, &about);
     counts n = {.alpha = cr_bounds_alpha(v, conditions, c),
-                .allowed = c->pairs.samples ? cr_antithetic_max_probability(&c->pairs, 0)
-                                            : 0.5 * (1 - c->threshold)};
+                .allowed = c->pairs.samples
+                               ? cr_antithetic_max_probability(&c->pairs, 0)
+                               : 0.5 * (1 - c->threshold) - (1 - unseen_of(v, conditions))};
     for (; cr_samples_has(&s, n.samples); n.samples++) {
         const double u = cr_samples_at(&s, n.samples) - c->threshold;
         const int is_out = u + c->threshold < 0;
@@ -538,12 +572,13 @@ static int range_is_missing(cr_view *v, const cr_evaluation *e, int i)
 }
 
 /* Returns 1 if the bounds of all conditions would do for the statistic itself. */
-static int holds_unserved(const cr_evaluation *e)
+static int holds_unserved(cr_view *v, const cr_evaluation *e)
 {
     int hold = e->conditions.question.given.serving_samples > 0;
     for (int i = 0; hold && i < e->conditions.count; i++)
         hold = is_counted(e, i) ? e->bounds[i].failure_probability <
-                                      1 - e->conditions.each[i].score.required_probability
+                                      unseen_of(v, &e->conditions) -
+                                          e->conditions.each[i].score.required_probability
                                 : e->bounds[i].moments.mean_lo > 0;
     return hold;
 }
@@ -573,7 +608,7 @@ static int32_t reason_of(cr_view *v, const cr_evaluation *e, const counts n[CR_C
         count_all(v, conditions, &conditions->estimate, about_estimate);
         if (all_hold(e, about_estimate, 1)) return CERTREG_REASON_PREDICTION;
     }
-    if (holds_unserved(e)) return CERTREG_REASON_SERVING;
+    if (holds_unserved(v, e)) return CERTREG_REASON_SERVING;
     if (q->is_group_sequential) return CERTREG_REASON_TARGET;
     return is_counted(e, limiting) ? CERTREG_REASON_OUTPUTS_OUT : CERTREG_REASON_SPREAD;
 }
@@ -643,22 +678,40 @@ static void prefetch_directions(const cr_context *w, cr_conditions *conditions, 
     cr_conditions_select_direction(w->record, conditions, direction);
 }
 
+/* Sets the radii for k units of arbitrary values, all by the one that was certified, so that they
+ * hold together at its alpha (theory 1.12). */
+static void set_fault_radii(cr_view *v, const cr_evaluation *e, certreg_certificate *c)
+{
+    const cr_conditions *conditions = &e->conditions;
+    const uint64_t own = conditions->question.given.faults;
+    int counts = cr_question_allows_faults(v, &conditions->question);
+    for (int i = 0; i < conditions->count; i++)
+        counts &= is_counted(e, i) && !conditions->each[i].pairs.samples;
+    for (size_t k = 0; counts && e->proven.radius > 0 && k < CR_FAULTS; k++) {
+        double least = CR_MAX_RADIUS;
+        for (int i = 0; i < conditions->count; i++)
+            least = fmin(least, cr_fault_radius(v, 0.5 * (1 - conditions->each[i].threshold), own,
+                                                k, e->proven.radius / v->input.min_sigma));
+        c->fault_radius[k] = k == own ? e->proven.radius
+                                      : nextafter(least * v->input.min_sigma, 0);
+    }
+}
+
 /* Adds the counts of a direction to a certificate, for a bound of the population (theory 12.8).
  * Without a bound, and for a vector that needs no further direction, all outputs count as out. */
 static void add_counts(const cr_evaluation *e, int is_complete, certreg_certificate *c)
 {
     const cr_conditions *conditions = &e->conditions;
     const cr_question *q = &conditions->question;
-    int countable = q->given.method == CERTREG_METHOD_FINITE && !q->is_group_sequential;
     for (int i = 0; i < conditions->count; i++)
-        countable &= conditions->each[i].is_binomial && !conditions->each[i].pairs.samples;
-    if (!countable) return;
-    c->counted = cr_split_main_count(conditions);
-    for (int i = 0; i < conditions->count && !e->abstained; i++) {
-        if (e->bounds[i].failures > c->counted_out) c->counted_out = e->bounds[i].failures;
+        if (!conditions->each[i].is_binomial || conditions->each[i].pairs.samples) return;
+    for (int i = 0; i < conditions->count; i++)
         c->counted_required =
             fmax(c->counted_required, 0.5 * (1 + conditions->each[i].threshold));
-    }
+    if (q->given.method != CERTREG_METHOD_FINITE || q->is_group_sequential) return;
+    c->counted = cr_split_main_count(conditions);
+    for (int i = 0; i < conditions->count && !e->abstained; i++)
+        if (e->bounds[i].failures > c->counted_out) c->counted_out = e->bounds[i].failures;
     if (e->abstained || !is_complete) c->counted_out = c->counted;
 }
 
@@ -738,5 +791,6 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
     }
     if (v->deadline->expired) return CERTREG_E_DEADLINE;
     cr_certificate_fill(v, e, least, c);
+    set_fault_radii(v, e, c);
     return is_abstention(status, stopped) ? CERTREG_OK : status;
 }

@@ -176,8 +176,9 @@ int32_t cr_conditions_side(const cr_condition *c)
 }
 
 /* Returns the number of tests that the pilot may choose from. Sines are excluded for tests of
- * failures, which have many looks, and for output bounds, which have many tolerances. */
-static int tests_for(const cr_conditions *conditions)
+ * failures, which have many looks, for output bounds, which have many tolerances, and for wrong
+ * features, which need counts. */
+static int tests_for(cr_view *v, const cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE,
@@ -185,7 +186,7 @@ static int tests_for(const cr_conditions *conditions)
     const int moments = !family || (family & both) == both;
     return moments && conditions->first_main_sample >= min_pilot_for_sines &&
                    !q->method->is_anytime && !(q->given.target_radius > 0) &&
-                   !(q->given.at_radius > 0)
+                   !(q->given.at_radius > 0) && !cr_question_allows_faults(v, q)
                ? TESTS
                : ARC_TESTS;
 }
@@ -230,7 +231,7 @@ static double radius_of(cr_view *v, const cr_conditions *conditions, const cr_co
 static const angle_test *best_for_pilot(cr_view *v, cr_conditions *conditions, failure_split *part)
 {
     const angle_test *best = tests;
-    const int count = tests_for(conditions),
+    const int count = tests_for(v, conditions),
               parts = conditions->question.given.serving_samples ? PARTS : 1;
     double greatest = -INFINITY;
     for (int i = 0; i < count * parts; i++) {

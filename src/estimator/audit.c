@@ -248,7 +248,7 @@ cr_audit_pick cr_audit_row(const certreg_estimator *e, size_t row)
 static certreg_status draw_check(certreg_estimator *e, uint64_t row, float *x)
 {
     const cr_audit *a = e->audit;
-    const cr_draw rows = {a->check_z, a->check_deviation, row, 1, x};
+    const cr_draw rows = {a->check_z, a->check_deviation, row, 1, x, e->batches.masks};
     const certreg_status status = e->backend->ops->draw(e->backend, &a->check_noise, &rows);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
@@ -288,6 +288,7 @@ certreg_status cr_estimator_perturb(certreg_estimator *e, float *x, size_t rows,
 {
     const cr_backend_ops *ops = e->backend->ops;
     const size_t inputs = e->record.model.inputs, count = rows * inputs;
+    const float marker = e->masks ? e->masks->given.marker : NAN; /* no value, so it stays */
     float chunk[256];
     signs = 2654435761u * (signs + 1);
     certreg_status status = CERTREG_OK;
@@ -296,7 +297,7 @@ certreg_status cr_estimator_perturb(certreg_estimator *e, float *x, size_t rows,
         status = ops->fetch(e->backend, chunk, x + at, length * sizeof *x);
         for (size_t j = 0; j < length; j++) {
             signs = signs * 1664525u + 1013904223u; /* Knuth and Lewis */
-            if (e->record.input.scale[(at + j) % inputs] > 0)
+            if (e->record.input.scale[(at + j) % inputs] > 0 && chunk[j] != marker)
                 chunk[j] *= signs >> 31 ? 1 + 0x1p-11f : 1 - 0x1p-11f;
         }
         if (!status) status = ops->store(e->backend, x + at, chunk, length * sizeof *x);

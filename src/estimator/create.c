@@ -162,6 +162,22 @@ static void lay_out_audit(const arenas *p, certreg_estimator *e)
     if (e->audit) *e->audit = layout;
 }
 
+static void lay_out_masks(const arenas *p, certreg_estimator *e)
+{
+    if (!e->record.model.masks) return;
+    const size_t d = e->record.model.inputs, units = e->record.model.masks->units;
+    cr_mask_memory layout = {.unit = cr_arena_alloc(p->host, d, sizeof(int32_t)),
+                             .probability = cr_arena_alloc(p->host, units, sizeof(double))};
+    layout.device = (cr_mask_arrays){cr_arena_alloc(p->device, units + 1, sizeof(uint32_t)),
+                                     cr_arena_alloc(p->device, d, sizeof(uint32_t)),
+                                     cr_arena_alloc(p->device, units, sizeof(uint32_t))};
+    layout.host = (cr_mask_arrays){mirror(p, layout.device.first, units + 1, sizeof(uint32_t)),
+                                   mirror(p, layout.device.feature, d, sizeof(uint32_t)),
+                                   mirror(p, layout.device.share, units, sizeof(uint32_t))};
+    e->masks = cr_arena_alloc(p->host, 1, sizeof *e->masks);
+    if (e->masks) *e->masks = layout;
+}
+
 /* Lays out the arrays for model, plan, columns and backend of an estimator. Takes nothing from
  * `device` if the backend uses the host's memory. */
 static cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
@@ -184,6 +200,7 @@ static cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_ar
     }
     lay_out_audited(host, &e->record);
     lay_out_audit(&p, e);
+    lay_out_masks(&p, e);
     /* Last, and before what a model may overwrite without harm: the outputs of a void record. */
     lay_out_batch(&p, e);
     /* The check of the model keeps a row of columns there, even if the record has one sample. */
@@ -235,6 +252,7 @@ static certreg_status cr_layout_prepare(certreg_estimator *e)
     const cr_backend_ops *ops = e->backend->ops;
     certreg_status status = ops->store(e->backend, e->replay.device.mask, e->replay.host.mask,
                                        e->record.model.inputs * sizeof *e->replay.host.mask);
+    if (!status && e->masks) status = cr_masks_store(e);
     if (!status && e->device_memory && e->replay.device.sweep.gram) status = warm_up_gram(e);
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "prepare for a model", &e->error)
@@ -404,6 +422,7 @@ static certreg_status check_plan(certreg_plan *plan, size_t min_blocks, certreg_
 typedef struct request { /* everything create and size agree upon */
     certreg_backend *backend;
     certreg_model model;
+    certreg_masks masks; /* of the model, if it has any */
     certreg_plan plan;
     size_t columns, active;
     size_t host, device; /* bytes of the host, and of a device */
@@ -448,6 +467,10 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
         status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
     if (!status) status = check_plan(&out->plan, min_blocks, why);
+    if (!status && out->model.masks) {
+        status = cr_masks_read(&out->model, &out->plan, &out->masks, why);
+        out->model.masks = &out->masks;
+    }
     if (!status && !out->model.batch)
         out->model.batch = default_batch(out->backend, out->model.inputs);
     if (!status) status = count_bytes(out, why);
@@ -473,6 +496,7 @@ certreg_status cr_estimator_like(certreg_backend *backend, const certreg_model *
     request r;
     const certreg_status status = read_request(backend, model, plan, CR_MIN_BLOCKS, &r, why);
     *like = (cr_record){.model = r.model, .plan = r.plan, .columns = r.columns};
+    like->model.masks = NULL; /* the layout of a record does not depend on them */
     bytes[0] = r.host;
     bytes[1] = r.device;
     return status;
@@ -521,6 +545,7 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
     e->record.model.kind = declared->kind;
     e->record.model.lo = declared->lo;
     e->record.model.hi = declared->hi;
+    if (r->model.masks) cr_masks_copy(e, r->model.masks);
 }
 
 /* A given seed is the caller's responsibility: the model must not know it. */

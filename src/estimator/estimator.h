@@ -9,6 +9,7 @@
 
 /* Inputs and outputs of the model, in memory of the backend except for `outputs` and `fetched`. */
 typedef struct cr_batch_buffers {
+    const cr_masks *masks;      /* NULL: the model has none */
     float *z, *noise_deviation; /* inputs: of the record's input */
     float *negated_deviation;   /* inputs: of every second sample of pairs; NULL: no pairs */
     float *x[2]; /* a batch each, used alternately; one array if none is drawn ahead */
@@ -22,6 +23,19 @@ typedef struct cr_batch_buffers {
     int next_is_drawn; /* x[!current] has the samples from `next_first` on */
     uint64_t next_first;
 } cr_batch_buffers;
+
+typedef struct cr_mask_arrays {
+    uint32_t *first, *feature, *share; /* as of cr_masks */
+} cr_mask_arrays;
+
+typedef struct cr_mask_memory {
+    certreg_masks given; /* with arrays of its own */
+    int32_t *unit;       /* inputs */
+    double *probability; /* units */
+    cr_mask_arrays host, device;
+    cr_masks drawn;
+    double unseen[CR_FAULTS];
+} cr_mask_memory;
 
 #define CR_CHECK_ROWS 4u
 
@@ -76,6 +90,7 @@ struct certreg_estimator {
     cr_time_budget clock;
     cr_batch_buffers batches;
     cr_audit *audit; /* NULL without plan.audit */
+    cr_mask_memory *masks; /* NULL without model.masks */
     cr_replay replay;
     cr_workspace scratch;
     void *device_memory; /* all memory of a device; NULL if the backend uses the host's */
@@ -89,6 +104,15 @@ certreg_status cr_estimator_clear_outputs(certreg_estimator *);
  * sets rows, first, used_first and used_count. MODEL_FAILED if the model does not return 0, or if
  * it writes anything but these rows of y: the record is then void until the next begin. */
 certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
+
+/* ---- masks.c */
+/* Reads and checks the masks of a model. */
+certreg_status cr_masks_read(const certreg_model *, const certreg_plan *, certreg_masks *out,
+                             certreg_error *why);
+/* Copies masks to the estimator's memory. */
+void cr_masks_copy(certreg_estimator *, const certreg_masks *);
+/* Stores the copy in the backend's memory. */
+certreg_status cr_masks_store(certreg_estimator *);
 
 /* ---- audit.c */
 /* The noise of the check about the present input: no certificate uses it. */

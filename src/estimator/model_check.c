@@ -52,7 +52,8 @@ static certreg_status draw(const trial *t, uint64_t sample, size_t count, size_t
     certreg_estimator *e = t->e;
     const cr_noise noise = cr_estimator_check_noise(e);
     const cr_draw rows = {e->batches.z, e->batches.noise_deviation, sample, count,
-                          e->batches.x[e->batches.current] + slot * e->record.model.inputs};
+                          e->batches.x[e->batches.current] + slot * e->record.model.inputs,
+                          e->batches.masks};
     const certreg_status status = e->backend->ops->draw(e->backend, &noise, &rows);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }

@@ -351,7 +351,7 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
     certreg_status status = CERTREG_OK;
     for (uint64_t i = first; i < first + count && !status; i++, x += e->record.model.inputs) {
         const float *deviation = i % 2 ? e->batches.negated_deviation : e->batches.noise_deviation;
-        const cr_draw row = {e->batches.z, deviation, i / 2, 1, x};
+        const cr_draw row = {e->batches.z, deviation, i / 2, 1, x, NULL};
         status = e->backend->ops->draw(e->backend, &e->record.input.noise, &row);
     }
     return status;
@@ -360,7 +360,8 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
 /* x is memory of the backend. */
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    const cr_draw rows = {e->batches.z, e->batches.noise_deviation, first, count, x};
+    const cr_draw rows = {
+        e->batches.z, e->batches.noise_deviation, first, count, x, e->batches.masks};
     const certreg_status status =
         e->batches.negated_deviation
             ? draw_pairs(e, first, count, x)
@@ -382,7 +383,7 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
     buffers->next_first = first;
     if (!ops->draw_ahead || buffers->negated_deviation) return CERTREG_OK;
     const cr_draw next = {buffers->z, buffers->noise_deviation, first, e->record.model.batch,
-                          buffers->x[!buffers->current]};
+                          buffers->x[!buffers->current], buffers->masks};
     if (!status) status = ops->draw_ahead(e->backend, &e->record.input.noise, &next);
     buffers->next_is_drawn = !status;
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;

@@ -133,6 +133,7 @@ static uint64_t digest_of(const cr_given *q)
                       cr_bits_of_double(q->serving_core));
     if (q->relative_tolerance != 0)
         h = cr_hash64(cr_hash64(h, 0x70657263656e74), cr_bits_of_double(q->relative_tolerance));
+    if (q->faults) h = cr_hash64(cr_hash64(h, 0x6661756c7473), q->faults);
     h = cr_hash_end(h);
     return h ? h : 1;
 }
@@ -161,6 +162,7 @@ certreg_status cr_question_parse(const certreg_question *questions, size_t index
                       .tolerance = theirs.tolerance,
                       .relative_tolerance = theirs.relative_tolerance,
                       .huber_width = theirs.huber_width,
+                      .faults = theirs.faults,
                       .output_count = theirs.output_count,
                       .alpha = theirs.alpha == 0 ? 0.05 : theirs.alpha,
                       .bonferroni = theirs.bonferroni ? theirs.bonferroni : 1};
@@ -317,6 +319,7 @@ static certreg_status check_combination(cr_view *v, const cr_question *q, certre
     if (g->at_radius > 0) required |= CR_SUPPORTS_OUTPUT_BOUNDS;
     if (g->relative_tolerance != 0) required |= CR_SUPPORTS_RELATIVE;
     if (g->huber_width != 0) required |= CR_SUPPORTS_WIDTH;
+    if (g->faults) required |= CR_SUPPORTS_FAULTS;
     if (g->serving_trim != 0 || g->serving_core != 0) required |= CR_SUPPORTS_TRIM;
     if (v->plan.flags & CERTREG_PLAN_EPISODE) {
         required |= CR_SUPPORTS_EPISODE;
@@ -504,7 +507,31 @@ static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_
     return status;
 }
 
-/* ---- a target, and serving */
+/* ---- features with arbitrary values, a target, and serving */
+int cr_question_allows_faults(cr_view *v, const cr_question *q)
+{
+    const cr_given *g = &q->given;
+    return v->unseen && q->statistic->row.supports & q->method->row.supports &
+                            q->center->row.supports & CR_SUPPORTS_FAULTS &&
+           !(g->at_radius > 0) && !(g->constraints & CERTREG_CONSTRAINT_GRADIENT);
+}
+
+static certreg_status check_faults(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const cr_given *g = &q->given;
+    const char *rule = NULL;
+    if (!g->faults) return CERTREG_OK;
+    if (!v->unseen) rule = "it needs model.masks, by which wrong features are hidden";
+    else if (g->faults >= CR_FAULTS) rule = "it must be at most 7";
+    else if (g->target_radius > 0 || g->at_radius > 0)
+        rule = "with a target, and for output bounds, it must be 0";
+    else if (!cr_question_allows_faults(v, q)) rule = "leave out CERTREG_CONSTRAINT_GRADIENT";
+    else if (!(v->unseen[g->faults] > 0.5))
+        rule = "a sample that shows none of them must have a probability above 1/2: hide more, or "
+               "give fewer";
+    return rule ? invalid(why, "faults", (double)g->faults, rule) : CERTREG_OK;
+}
+
 static certreg_status check_target(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const cr_given *g = &q->given;
@@ -602,6 +629,7 @@ static certreg_status check_subject(cr_view *v, cr_question *q, certreg_error *w
     if (!status) status = check_tolerance(v, q, why);
     if (!status) status = check_width(q, why);
     if (!status) status = check_magnitude(v, q, why);
+    if (!status) status = check_faults(v, q, why);
     if (!status) status = check_serving(v, q, why);
     return status ? status : check_trim(v, q, why);
 }

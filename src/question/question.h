@@ -32,7 +32,8 @@ enum cr_capability {
     CR_SUPPORTS_RELATIVE = 1024,        /* question.relative_tolerance */
     CR_SUPPORTS_EPISODE = 2048,         /* an adversary who adapts (theory 14) */
     CR_SUPPORTS_WIDTH = 4096,           /* question.huber_width, which it then needs */
-    CR_SUPPORTS_TRIM = 8192             /* question.serving, with trim and core, defines it */
+    CR_SUPPORTS_TRIM = 8192,            /* question.serving, with trim and core, defines it */
+    CR_SUPPORTS_FAULTS = 16384          /* features with arbitrary values (theory 1.12) */
 };
 
 /* A value of an enum as an element of a set. */
@@ -122,6 +123,7 @@ typedef struct cr_given { /* parsed from the public structs, with defaults fille
     int32_t prediction_given;
     double tolerance; /* NaN: a part of the prediction, which the pilot chooses */
     double relative_tolerance, huber_width, prediction;
+    uint64_t faults; /* units of features with arbitrary values */
     const double *predictions; /* the caller's: all numbers of a vector; NULL: none given */
     size_t prediction_count;
     size_t output_count;   /* 0 or 1: a single output, or all of them */
@@ -185,6 +187,8 @@ uint64_t cr_question_looks_digest(const cr_question *);
 void cr_question_resolve(cr_view *, cr_question *);
 /* Returns the same question about output k of its vector alone. */
 cr_question cr_question_of_output(cr_view *, const cr_question *, size_t k);
+/* Returns 1 if the question's certificate holds for units with arbitrary values too. */
+int cr_question_allows_faults(cr_view *, const cr_question *);
 /* Resolves what was given, and validates it for this model and plan; no record is needed. The error
  * names the field and the remedy. */
 certreg_status cr_question_validate(cr_view *, cr_question *, certreg_error *why);

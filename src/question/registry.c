@@ -21,7 +21,8 @@ enum {
           CR_SUPPORTS_EPISODE,
     /* supported by methods that bound scores */
     SCORES = OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | CR_SUPPORTS_OUTPUT_BOUNDS |
-             CR_SUPPORTS_ATTACK | RELATIVE | CR_SUPPORTS_EPISODE | CR_SUPPORTS_WIDTH
+             CR_SUPPORTS_ATTACK | RELATIVE | CR_SUPPORTS_EPISODE | CR_SUPPORTS_WIDTH,
+    FAULTS = CR_SUPPORTS_FAULTS
 };
 
 /* ---- statistics (theory 1.1, 7 and 9) */
@@ -64,7 +65,7 @@ static double trimmed_mean_of(const cr_question *q, const cr_values *values)
 }
 
 static const cr_statistic median = {
-    .row = {"MEDIAN", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_GROUP_TEST | RELATIVE | ONE},
+    .row = {"MEDIAN", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_GROUP_TEST | RELATIVE | ONE | FAULTS},
     .methods = METHODS | BASELINE,
     .centers = PREDICTION | SAMPLE_MEDIAN,
     .score = CR_SCORE_SIGN,
@@ -128,7 +129,8 @@ static const cr_statistic ball_center = {
 
 static const cr_statistic projection_median = {
     .row = {"PROJECTION_MEDIAN", CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | TARGET |
-                                     CR_SUPPORTS_GROUP_TEST | RELATIVE | CR_SUPPORTS_EPISODE},
+                                     CR_SUPPORTS_GROUP_TEST | RELATIVE | CR_SUPPORTS_EPISODE |
+                                     FAULTS},
     .methods = METHODS,
     .centers = PREDICTION,
     .score = CR_SCORE_SIGN,
@@ -160,7 +162,7 @@ enum {
 
 /* Without normality the gradient hardly ever pays for its share of alpha, so that it is used only
  * if a question names it. */
-static const cr_method finite_sample = {.row = {"FINITE", SCORES | TARGET | CR_SUPPORTS_GROUP_TEST},
+static const cr_method finite_sample = {.row = {"FINITE", SCORES | TARGET | CR_SUPPORTS_GROUP_TEST | FAULTS},
                                         .centers = PREDICTION | TRUE_MEAN,
                                         .constraints = ECGM,
                                         .default_families = CERTREG_CONSTRAINTS_ECM,
@@ -182,7 +184,7 @@ static const cr_method paper = {.row = {"PAPER", OUTPUT},
                                 .neutral = ECM,
                                 .normality = 2};
 
-static const cr_method anytime = {.row = {"ANYTIME", SCORES | TARGET},
+static const cr_method anytime = {.row = {"ANYTIME", SCORES | TARGET | FAULTS},
                                   .centers = PREDICTION | TRUE_MEAN,
                                   .constraints = ECM,
                                   .default_families = CERTREG_CONSTRAINTS_ECM,
@@ -324,7 +326,8 @@ static const struct {
                     {CR_SUPPORTS_RELATIVE, "a relative tolerance"},
                     {CR_SUPPORTS_EPISODE, "an episode (CERTREG_PLAN_EPISODE)"},
                     {CR_SUPPORTS_WIDTH, "a question.huber_width other than 0"},
-                    {CR_SUPPORTS_TRIM, "a question.serving->trim or core other than 0"}};
+                    {CR_SUPPORTS_TRIM, "a question.serving->trim or core other than 0"},
+                    {CR_SUPPORTS_FAULTS, "features with arbitrary values (question.faults)"}};
 
 certreg_status cr_compatibility_check(const cr_question *q, uint32_t required, certreg_error *why)
 {

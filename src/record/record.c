@@ -60,6 +60,15 @@ uint64_t cr_input_digest(const float *z, const float *scale, size_t inputs)
     return h ? h : 1;
 }
 
+static uint64_t hash_masks(const certreg_masks *m, size_t inputs, uint64_t h)
+{
+    h = cr_hash32(cr_hash64(cr_hash64(h, m->units), m->shown), cr_bits_of_float(m->marker));
+    for (size_t j = 0; j < inputs; j++) h = cr_hash32(h, (uint32_t)m->unit[j]);
+    for (size_t u = 0; m->probability && u < m->units; u++)
+        h = cr_hash64(h, cr_bits_of_double(m->probability[u]));
+    return h;
+}
+
 uint64_t cr_view_hash_model(cr_view *v, uint64_t h)
 {
     for (size_t j = 0; j < v->model.inputs; j++)
@@ -69,7 +78,7 @@ uint64_t cr_view_hash_model(cr_view *v, uint64_t h)
         if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
             h = cr_hash64(cr_hash64(h, cr_bits_of_double(v->model.lo[k])),
                           cr_bits_of_double(v->model.hi[k]));
-    return h;
+    return v->model.masks ? hash_masks(v->model.masks, v->model.inputs, h) : h;
 }
 
 certreg_status cr_view_require_in_range(cr_view *v, certreg_error *why)

@@ -41,9 +41,12 @@ typedef struct cr_audited { /* samples that were asked again (theory 15) */
     int is_relative;        /* 1: differences count in proportion to these */
 } cr_audited;
 
+#define CR_FAULTS 8u /* numbers of units with arbitrary values, from 0 on */
+
 typedef struct cr_record {
     certreg_model model; /* defaults resolved; its arrays are the estimator's own */
     certreg_plan plan;   /* defaults resolved, except the pilot's */
+    const double *unseen; /* CR_FAULTS: probability that no one of k units is shown; NULL: no masks */
     size_t columns;      /* of the model's outputs: pairs take two */
     cr_input input;
     float *values;       /* max_samples * outputs; NaN patterns mean "missing" and "failed" */
@@ -83,7 +86,7 @@ cr_samples cr_view_samples(cr_view *, const cr_score *, int32_t output, size_t f
 /* A digest of input and scale (NULL: all 1), never 0. It distinguishes inputs unless an adversary
  * made them collide (theory 1.9). */
 uint64_t cr_input_digest(const float *z, const float *scale, size_t inputs);
-/* Continues a hash with the scale and the kinds of the outputs. */
+/* Continues a hash with the scale, the kinds of the outputs, and the masks. */
 uint64_t cr_view_hash_model(cr_view *, uint64_t h);
 
 /* The first sample with noise. */

@@ -21,7 +21,7 @@ static const char *const word_name[PILOT] = {
     "sigma",
     "number of inputs",
     "number of outputs",
-    "input, noise scale, output kind or CERTREG_PLAN_PAIRS"};
+    "input, noise scale, output kind, masks or CERTREG_PLAN_PAIRS"};
 
 static uint64_t identity_digest(cr_view *v)
 {

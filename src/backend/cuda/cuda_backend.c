@@ -272,8 +272,9 @@ static certreg_status op_locate(certreg_backend *backend, const void *memory, in
 
 static int draw_on(cr_cuda *self, cudaStream_t stream, const cr_noise *noise, const cr_draw *d)
 {
-    return cr_cuda_draw(stream, self->threads, noise, d->z, d->noise_deviation, d->first, d->count,
-                        d->x);
+    const int code = cr_cuda_draw(stream, self->threads, noise, d->z, d->noise_deviation, d->first,
+                                  d->count, d->x);
+    return code || !d->masks ? code : cr_cuda_hide(stream, noise, d);
 }
 
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const cr_draw *draw)

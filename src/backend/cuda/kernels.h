@@ -15,6 +15,8 @@ int cr_cuda_draw_threads(int device, uint64_t *out);
 /* Enqueues the op `draw` by at most `threads` threads. */
 int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *, const float *z,
                  const float *noise_deviation, uint64_t first, size_t count, float *x);
+/* Enqueues what hides features of a draw that has masks. */
+int cr_cuda_hide(void *stream, const cr_noise *, const cr_draw *);
 /* Enqueues the op `replay`. */
 int cr_cuda_replay(void *stream, const cr_noise *, const cr_weighted_blocks *, const float *mask,
                    double *sums);

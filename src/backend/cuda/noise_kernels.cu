@@ -158,6 +158,16 @@ __global__ void __launch_bounds__(draw_threads, draw_blocks)
     if (list.count > CR_DRAW_DOUBTS) resolve_all_points(d);
 }
 
+/* Hides features of one row by each thread. */
+__global__ void __launch_bounds__(draw_threads)
+    hide_kernel(const cr_noise_stream words, const cr_masks masks, uint64_t first, size_t count,
+                size_t inputs, float *x)
+{
+    for (size_t i = static_cast<size_t>(blockIdx.x) * draw_threads + threadIdx.x; i < count;
+         i += static_cast<size_t>(gridDim.x) * draw_threads)
+        cr_masks_hide(&masks, &words, first + i, x + i * inputs);
+}
+
 /* Computes block_quads quads of one block of samples by a block of threads. Each thread sums whole
  * chunks; then it takes one of its quad's eight sums (4 features, 2 functions) and adds the chunks
  * to it in order. */
@@ -290,8 +300,8 @@ __global__ void __launch_bounds__(direction_threads)
 
 int cr_cuda_load_kernels(void)
 {
-    return cr_load_kernels(draw_kernel<true>, draw_kernel<false>, replay_kernel, project_narrow,
-                           project_wide, accumulate_kernel, direction_kernel);
+    return cr_load_kernels(draw_kernel<true>, draw_kernel<false>, hide_kernel, replay_kernel,
+                           project_narrow, project_wide, accumulate_kernel, direction_kernel);
 }
 
 int cr_cuda_draw_threads(int device, uint64_t *out)
@@ -330,6 +340,14 @@ int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *noise, const fl
     return cr_launch(
         stream, cr_is_aligned(x, noise->inputs) ? draw_kernel<true> : draw_kernel<false>,
         cr_grid_blocks(source.blocks_per_sample * samples_per_step, draw_threads), draw_threads, d);
+}
+
+int cr_cuda_hide(void *stream, const cr_noise *noise, const cr_draw *d)
+{
+    if (d->count == 0) return 0;
+    return cr_launch(stream, hide_kernel, cr_grid_blocks(d->count, draw_threads), draw_threads,
+                     cr_mask_stream_of(noise, d->masks), *d->masks, d->first, d->count,
+                     noise->inputs, d->x);
 }
 
 int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted_blocks *w,
