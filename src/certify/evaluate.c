@@ -684,10 +684,10 @@ static void set_fault_radii(cr_view *v, const cr_evaluation *e, certreg_certific
 {
     const cr_conditions *conditions = &e->conditions;
     const uint64_t own = conditions->question.given.faults;
-    int counts = cr_question_allows_faults(v, &conditions->question);
+    int is_binomial = cr_question_allows_faults(v, &conditions->question);
     for (int i = 0; i < conditions->count; i++)
-        counts &= is_counted(e, i) && !conditions->each[i].pairs.samples;
-    for (size_t k = 0; counts && e->proven.radius > 0 && k < CR_FAULTS; k++) {
+        is_binomial &= is_counted(e, i) && !conditions->each[i].pairs.samples;
+    for (size_t k = 0; is_binomial && e->proven.radius > 0 && k < CR_FAULTS; k++) {
         double least = CR_MAX_RADIUS;
         for (int i = 0; i < conditions->count; i++)
             least = fmin(least, cr_fault_radius(v, 0.5 * (1 - conditions->each[i].threshold), own,

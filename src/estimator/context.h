@@ -161,6 +161,8 @@ void cr_estimator_mount(certreg_estimator *, const cr_record *);
 certreg_status cr_estimator_draw(certreg_estimator *, uint64_t first, size_t count, float *x);
 /* Returns room for model.batch rows, which the next call of the model reads. */
 float *cr_estimator_rows(certreg_estimator *);
+/* Copies a row of the host there. */
+certreg_status cr_estimator_put_row(certreg_estimator *, const float *row, float *x);
 /* Calls the model with so many rows, the first `used` of which are wanted, and sets *y to its
  * outputs, in memory of the host. MODEL_FAILED with error.code 0 if it wrote beyond them. */
 certreg_status cr_estimator_call(certreg_estimator *, size_t used, size_t rows,

@@ -616,6 +616,15 @@ float *cr_estimator_rows(certreg_estimator *e)
     return e->batches.x[e->batches.current];
 }
 
+certreg_status cr_estimator_put_row(certreg_estimator *e, const float *row, float *x)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    certreg_status status =
+        ops->store(e->backend, x, row, e->record.model.inputs * sizeof *row);
+    if (!status) status = ops->wait(e->backend);
+    return status ? cr_backend_failed(e->backend, status, "copy an input", &e->error) : CERTREG_OK;
+}
+
 certreg_status cr_estimator_call(certreg_estimator *e, size_t used, size_t rows,
                                  const certreg_queue_row *row, const float **y)
 {
