@@ -7,8 +7,9 @@ enum { UNITS = 8, INPUTS = UNITS + 1, SAMPLES = 404, ATTACKED = 100000 };
 #define ALPHA 0.25
 static const float marker = -7;
 
-/* ---- masks, and the worst model of k wrong units: out if one of the first k is shown and large, or
- * if all of them are hidden and the noise of the last feature, which has no unit, is beyond an edge */
+/* ---- masks, and the worst model of k wrong units: out if one of the first k is shown and large,
+ * or if all of them are hidden and the noise of the last feature, which has no unit, is beyond an
+ * edge */
 typedef struct worst {
     const char *name;
     size_t shown;

@@ -234,7 +234,8 @@ struct certreg_serving {
  *  watches the loop is not covered (theory 14). */
 
 #ifdef CERTREG_EXPERIMENTAL
-/** The law by which units of features are hidden. A clean first sample hides nothing. */
+/** The law by which units of features are hidden. A clean first sample hides nothing.
+ */
 struct certreg_masks {
     uint32_t struct_size;
     float marker; /* NaN or finite: what the model sees instead of a hidden value */
@@ -270,9 +271,9 @@ typedef struct certreg_masks certreg_masks;
  *          more sets than plan.max_samples, or without masks.shown;
  *          CERTREG_E_MODEL_FAILED; CERTREG_E_DEVICE_FAILED
  *  @since 0.3  @par Source theory 1.12 */
-CERTREG_API certreg_status
-certreg_certify_masks(certreg_estimator *, const float *z,
-                      const certreg_question *question, certreg_certificate *out);
+CERTREG_API certreg_status certreg_certify_masks(
+    certreg_estimator *, const float *z, const certreg_question *question,
+    certreg_certificate *out);
 
 /** Returns a level for a bound of the population: for one row, if its certificate would
  *  be false at this radius, the probability that at most `most_out` of its counted
@@ -281,8 +282,8 @@ certreg_certify_masks(certreg_estimator *, const float *z,
  *  @param required  certificate.counted_required
  *  @param radius    > 0, in units of sigma  @since 0.3
  *  @par Source theory 12.8  @par Threads any */
-CERTREG_API double certreg_count_level(uint64_t counted, double required, double radius,
-                                       uint64_t most_out);
+CERTREG_API double certreg_count_level(
+    uint64_t counted, double required, double radius, uint64_t most_out);
 #endif
 
 /* Relative tolerance (question.relative_tolerance, experimental)

@@ -11,7 +11,7 @@ typedef struct cr_bound { /* of the score of one condition, from the main sample
     certreg_bounds moments;
     double failure_probability; /* upper bound that a binomial score is -1; NaN: not binomial */
     uint64_t failures; /* binomial scores of -1, if a fixed number was counted; else UINT64_MAX */
-    double transformed_mean;    /* lower bound of the mean of the condition's H; NaN: none */
+    double transformed_mean; /* lower bound of the mean of the condition's H; NaN: none */
 } cr_bound;
 
 /* Returns the CERTREG_CONSTRAINT_... that the bounds of this question have, by its method, its own

@@ -11,12 +11,19 @@
 static certreg_status check_question(const cr_context *w, const certreg_question *question,
                                      cr_question *q)
 {
+    static const double nowhere = 0;
     *q = (cr_question){.first_output = 0};
     certreg_status status = cr_struct_check(question, CR_OLDEST_QUESTION, "question", w->why);
     if (!status) status = cr_question_parse(question, 0, 1, &q->given, w->why);
+    const cr_given given = q->given, *g = &given;
+    if (!status && !given.prediction_given) { /* it needs no pilot: all outputs choose it */
+        q->given.prediction_given = 1;
+        q->given.predictions = &nowhere;
+        q->given.prediction_count = 1;
+    }
     if (!status) status = cr_question_validate(w->record, q, w->why);
     if (status) return status;
-    const cr_given *g = &q->given;
+    q->given = given;
     if (g->statistic == CERTREG_STATISTIC_MEDIAN && g->method == CERTREG_METHOD_FINITE &&
         g->center == CERTREG_CENTER_PREDICTION && !q->is_vector && !q->is_angle &&
         !(g->target_radius > 0) && !g->serving_samples && !(g->relative_tolerance > 0) &&
@@ -112,9 +119,8 @@ static void decide(const cr_context *w, const cr_question *q, const float *z, ui
 {
     const certreg_masks *m = w->record->model.masks;
     const size_t outputs = w->record->model.outputs;
-    const cr_values values = {.y = w->record->values + q->given.output,
-                              .count = (size_t)count,
-                              .stride = outputs};
+    const cr_values values = {
+        .y = w->record->values + q->given.output, .count = (size_t)count, .stride = outputs};
     uint64_t below = 0, above = 0, k = 0;
     c->prediction = q->given.prediction_given ? q->given.prediction : cr_location_median(&values);
     c->estimate = cr_location_median(&values);

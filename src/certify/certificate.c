@@ -121,8 +121,9 @@ void cr_certificate_fill(cr_view *v, const cr_evaluation *e, const cr_condition_
     c->output_hi = nextafter(c->output_hi, INFINITY);
 }
 
-/* The radius for more units follows from the joined one as if no alternative had a margin; for fewer
- * units it is at least the joined one (theory 1.12). Arcs of an angle have thresholds of their own. */
+/* The radius for more units follows from the joined one as if no alternative had a margin; for
+ * fewer units it is at least the joined one (theory 1.12). Arcs of an angle have thresholds of
+ * their own. */
 static void join_fault_radii(cr_view *v, certreg_certificate *c)
 {
     const double radius = c->radius / v->input.min_sigma, allowed = 1 - c->counted_required;

@@ -742,9 +742,8 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
         if (weakness(c.method) > weakness(method)) method = c.method;
     }
     for (size_t k = 0; k < CR_FAULTS; k++) /* others need the thresholds of all outputs */
-        combined->fault_radius[k] = k == combined->faults && combined->fault_radius[k] > 0
-                                        ? combined->radius
-                                        : 0;
+        combined->fault_radius[k] =
+            k == combined->faults && combined->fault_radius[k] > 0 ? combined->radius : 0;
     combined->counted = combined->counted_out = 0; /* of one output */
     combined->counted_required = 0;
     combined->alpha = alpha;

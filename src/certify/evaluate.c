@@ -214,8 +214,8 @@ static double direct_radius(cr_view *v, const cr_evaluation *e, int i, double ca
     if (c->law) return cr_distribution_bound_radius(c->law, b->transformed_mean, c->threshold, cap);
     if (!is_counted(e, i)) return NAN;
     if (!c->pairs.samples)
-        return radius_with_faults(v, 0.5 * (1 - c->threshold), g->faults,
-                                  b->failure_probability, cap);
+        return radius_with_faults(v, 0.5 * (1 - c->threshold), g->faults, b->failure_probability,
+                                  cap);
     /* The target radius is tried first, so that no search falls short of it. */
     const double target = g->target_radius * (1 + CR_TARGET_MARGIN) / b->moments.sigma;
     return fmin(cr_antithetic_radius(&c->pairs, b->failure_probability, target), cap);
@@ -692,8 +692,7 @@ static void set_fault_radii(cr_view *v, const cr_evaluation *e, certreg_certific
         for (int i = 0; i < conditions->count; i++)
             least = fmin(least, cr_fault_radius(v, 0.5 * (1 - conditions->each[i].threshold), own,
                                                 k, e->proven.radius / v->input.min_sigma));
-        c->fault_radius[k] = k == own ? e->proven.radius
-                                      : nextafter(least * v->input.min_sigma, 0);
+        c->fault_radius[k] = k == own ? e->proven.radius : nextafter(least * v->input.min_sigma, 0);
     }
 }
 
@@ -706,8 +705,7 @@ static void add_counts(const cr_evaluation *e, int is_complete, certreg_certific
     for (int i = 0; i < conditions->count; i++)
         if (!conditions->each[i].is_binomial || conditions->each[i].pairs.samples) return;
     for (int i = 0; i < conditions->count; i++)
-        c->counted_required =
-            fmax(c->counted_required, 0.5 * (1 + conditions->each[i].threshold));
+        c->counted_required = fmax(c->counted_required, 0.5 * (1 + conditions->each[i].threshold));
     if (q->given.method != CERTREG_METHOD_FINITE || q->is_group_sequential) return;
     c->counted = cr_split_main_count(conditions);
     for (int i = 0; i < conditions->count && !e->abstained; i++)

@@ -89,7 +89,7 @@ struct certreg_estimator {
     cr_record record;
     cr_time_budget clock;
     cr_batch_buffers batches;
-    cr_audit *audit; /* NULL without plan.audit */
+    cr_audit *audit;       /* NULL without plan.audit */
     cr_mask_memory *masks; /* NULL without model.masks */
     cr_replay replay;
     cr_workspace scratch;

@@ -92,8 +92,8 @@ static void find_likeliest(const uint32_t *share, size_t units, double largest[C
     }
 }
 
-/* Sets the probability that no one of k units is shown, rounded down. Each step of the law of `shown`
- * units is exact up to a word's step. */
+/* Sets the probability that no one of k units is shown, rounded down. Each step of the law of
+ * `shown` units is exact up to a word's step. */
 static void set_unseen(const certreg_masks *m, const uint32_t *share, double unseen[CR_FAULTS])
 {
     const double units = (double)m->units, shown = (double)m->shown;
@@ -139,13 +139,13 @@ certreg_status cr_masks_store(certreg_estimator *e)
     const cr_mask_memory *m = e->masks;
     const cr_backend_ops *ops = e->backend->ops;
     const size_t inputs = e->record.model.inputs, units = m->given.units;
-    certreg_status status = ops->store(e->backend, m->device.first, m->host.first,
-                                       (units + 1) * sizeof *m->host.first);
+    certreg_status status =
+        ops->store(e->backend, m->device.first, m->host.first, (units + 1) * sizeof *m->host.first);
     if (!status)
         status = ops->store(e->backend, m->device.feature, m->host.feature,
                             inputs * sizeof *m->host.feature);
     if (!status)
-        status = ops->store(e->backend, m->device.share, m->host.share,
-                            units * sizeof *m->host.share);
+        status =
+            ops->store(e->backend, m->device.share, m->host.share, units * sizeof *m->host.share);
     return status;
 }

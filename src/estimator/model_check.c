@@ -51,7 +51,10 @@ static certreg_status draw(const trial *t, uint64_t sample, size_t count, size_t
 {
     certreg_estimator *e = t->e;
     const cr_noise noise = cr_estimator_check_noise(e);
-    const cr_draw rows = {e->batches.z, e->batches.noise_deviation, sample, count,
+    const cr_draw rows = {e->batches.z,
+                          e->batches.noise_deviation,
+                          sample,
+                          count,
                           e->batches.x[e->batches.current] + slot * e->record.model.inputs,
                           e->batches.masks};
     const certreg_status status = e->backend->ops->draw(e->backend, &noise, &rows);

@@ -360,8 +360,8 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
 /* x is memory of the backend. */
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    const cr_draw rows = {
-        e->batches.z, e->batches.noise_deviation, first, count, x, e->batches.masks};
+    const cr_draw rows = {e->batches.z,    e->batches.noise_deviation, first, count, x,
+                          e->batches.masks};
     const certreg_status status =
         e->batches.negated_deviation
             ? draw_pairs(e, first, count, x)
@@ -382,8 +382,12 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
     buffers->next_is_drawn = 0;
     buffers->next_first = first;
     if (!ops->draw_ahead || buffers->negated_deviation) return CERTREG_OK;
-    const cr_draw next = {buffers->z, buffers->noise_deviation, first, e->record.model.batch,
-                          buffers->x[!buffers->current], buffers->masks};
+    const cr_draw next = {buffers->z,
+                          buffers->noise_deviation,
+                          first,
+                          e->record.model.batch,
+                          buffers->x[!buffers->current],
+                          buffers->masks};
     if (!status) status = ops->draw_ahead(e->backend, &e->record.input.noise, &next);
     buffers->next_is_drawn = !status;
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
@@ -619,8 +623,7 @@ float *cr_estimator_rows(certreg_estimator *e)
 certreg_status cr_estimator_put_row(certreg_estimator *e, const float *row, float *x)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    certreg_status status =
-        ops->store(e->backend, x, row, e->record.model.inputs * sizeof *row);
+    certreg_status status = ops->store(e->backend, x, row, e->record.model.inputs * sizeof *row);
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "copy an input", &e->error) : CERTREG_OK;
 }

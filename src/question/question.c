@@ -511,8 +511,9 @@ static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_
 int cr_question_allows_faults(cr_view *v, const cr_question *q)
 {
     const cr_given *g = &q->given;
-    return v->unseen && q->statistic->row.supports & q->method->row.supports &
-                            q->center->row.supports & CR_SUPPORTS_FAULTS &&
+    return v->unseen &&
+           q->statistic->row.supports & q->method->row.supports & q->center->row.supports &
+               CR_SUPPORTS_FAULTS &&
            !(g->at_radius > 0) && !(g->constraints & CERTREG_CONSTRAINT_GRADIENT);
 }
 

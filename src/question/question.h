@@ -123,7 +123,7 @@ typedef struct cr_given { /* parsed from the public structs, with defaults fille
     int32_t prediction_given;
     double tolerance; /* NaN: a part of the prediction, which the pilot chooses */
     double relative_tolerance, huber_width, prediction;
-    uint64_t faults; /* units of features with arbitrary values */
+    uint64_t faults;           /* units of features with arbitrary values */
     const double *predictions; /* the caller's: all numbers of a vector; NULL: none given */
     size_t prediction_count;
     size_t output_count;   /* 0 or 1: a single output, or all of them */

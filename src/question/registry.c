@@ -64,17 +64,18 @@ static double trimmed_mean_of(const cr_question *q, const cr_values *values)
     return cr_location_trimmed_mean(values, (size_t)cut);
 }
 
-static const cr_statistic median = {
-    .row = {"MEDIAN", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_GROUP_TEST | RELATIVE | ONE | FAULTS},
-    .methods = METHODS | BASELINE,
-    .centers = PREDICTION | SAMPLE_MEDIAN,
-    .score = CR_SCORE_SIGN,
-    .level = 0.5,
-    .angle = CR_ANGLE_UNROLLED,
-    .prediction = CR_PREDICT_BALANCED,
-    .bounds = CR_BOUNDS_BY_ORDER,
-    .net = CR_NET_COORDINATES,
-    .estimate = median_of};
+static const cr_statistic median = {.row = {"MEDIAN", OUTPUT | CR_SUPPORTS_VECTOR |
+                                                          CR_SUPPORTS_GROUP_TEST | RELATIVE | ONE |
+                                                          FAULTS},
+                                    .methods = METHODS | BASELINE,
+                                    .centers = PREDICTION | SAMPLE_MEDIAN,
+                                    .score = CR_SCORE_SIGN,
+                                    .level = 0.5,
+                                    .angle = CR_ANGLE_UNROLLED,
+                                    .prediction = CR_PREDICT_BALANCED,
+                                    .bounds = CR_BOUNDS_BY_ORDER,
+                                    .net = CR_NET_COORDINATES,
+                                    .estimate = median_of};
 
 static const cr_statistic huber = {
     .row = {"HUBER", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_WIDTH | ONE},
@@ -162,12 +163,13 @@ enum {
 
 /* Without normality the gradient hardly ever pays for its share of alpha, so that it is used only
  * if a question names it. */
-static const cr_method finite_sample = {.row = {"FINITE", SCORES | TARGET | CR_SUPPORTS_GROUP_TEST | FAULTS},
-                                        .centers = PREDICTION | TRUE_MEAN,
-                                        .constraints = ECGM,
-                                        .default_families = CERTREG_CONSTRAINTS_ECM,
-                                        .neutral = CERTREG_CONSTRAINT_RANGE,
-                                        .has_order_statistics = 1};
+static const cr_method finite_sample = {
+    .row = {"FINITE", SCORES | TARGET | CR_SUPPORTS_GROUP_TEST | FAULTS},
+    .centers = PREDICTION | TRUE_MEAN,
+    .constraints = ECGM,
+    .default_families = CERTREG_CONSTRAINTS_ECM,
+    .neutral = CERTREG_CONSTRAINT_RANGE,
+    .has_order_statistics = 1};
 
 static const cr_method asymptotic = {.row = {"ASYMPTOTIC", SCORES},
                                      .centers = PREDICTION | TRUE_MEAN,

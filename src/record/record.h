@@ -44,10 +44,11 @@ typedef struct cr_audited { /* samples that were asked again (theory 15) */
 #define CR_FAULTS 8u /* numbers of units with arbitrary values, from 0 on */
 
 typedef struct cr_record {
-    certreg_model model; /* defaults resolved; its arrays are the estimator's own */
-    certreg_plan plan;   /* defaults resolved, except the pilot's */
-    const double *unseen; /* CR_FAULTS: probability that no one of k units is shown; NULL: no masks */
-    size_t columns;      /* of the model's outputs: pairs take two */
+    certreg_model model;  /* defaults resolved; its arrays are the estimator's own */
+    certreg_plan plan;    /* defaults resolved, except the pilot's */
+    const double *unseen; /* CR_FAULTS: probability that no one of k units is shown; NULL: no masks
+                           */
+    size_t columns;       /* of the model's outputs: pairs take two */
     cr_input input;
     float *values;       /* max_samples * outputs; NaN patterns mean "missing" and "failed" */
     size_t sample_count; /* samples in the record */
