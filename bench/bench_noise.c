@@ -19,7 +19,8 @@ static void draw(work *w)
 {
     for (size_t first = 0; first < SAMPLES; first += BATCH) {
         const size_t count = SAMPLES - first < BATCH ? SAMPLES - first : BATCH;
-        w->backend->ops->draw(w->backend, &w->noise, &(cr_draw){w->z, w->step, first, count, w->x});
+        w->backend->ops->draw(w->backend, &w->noise,
+                              &(cr_draw){w->z, w->step, first, count, w->x, NULL});
     }
 }
 

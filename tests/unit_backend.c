@@ -29,7 +29,7 @@ static certreg_status status_of(certreg_backend *b, int op, size_t inputs, size_
     certreg_status status = CERTREG_OK;
     switch (op) {
     case 0:
-        status = b->ops->draw(b, &noise, &(cr_draw){ones, ones, 0, count, &y});
+        status = b->ops->draw(b, &noise, &(cr_draw){ones, ones, 0, count, &y, NULL});
         x[0] = (double)y;
         break;
     case 1: status = b->ops->replay(b, &noise, &w, NULL, x, NULL); break;
@@ -61,7 +61,7 @@ static void *run_many(void *of)
         float *draws = x + (i ? INPUTS * COUNT : 0);
         memset(sums[i > 0], 0, sizeof *sums);
         ck_assert_int_eq(
-            backend->ops->draw(backend, &noise, &(cr_draw){numbers, step, 0, COUNT, draws}),
+            backend->ops->draw(backend, &noise, &(cr_draw){numbers, step, 0, COUNT, draws, NULL}),
             CERTREG_OK);
         ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, sums[i > 0], NULL),
                          CERTREG_OK);
@@ -188,7 +188,7 @@ TEST_TIMES(draw_gives_whole_steps_of_the_grid, SETUPS)
         step[j] = steps[j / 5];
         z[j] = (float)((j % 5 - 2) * cr_grid_max_input(step[j]) / 2); /* the most it holds; 0 */
     }
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x, NULL}),
                      CERTREG_OK);
     for (int k = 0; k < COUNT * INPUTS; k++) {
         const double n = ldexp((double)x[k], 8 - ilogbf(step[k % INPUTS]));
@@ -209,7 +209,7 @@ TEST_TIMES(draw_keeps_every_bit_of_unmoved_features_and_the_input, SETUPS)
     float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
     for (int j = 0; j < INPUTS; j++)
         z[j] = j % 2 ? odd[j / 2 % 5] : -0.0f, step[j] = j % 2 ? 0.0f : 1e-3f;
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x, NULL}),
                      CERTREG_OK);
     for (int k = 0; k < COUNT * INPUTS; k++)
         ck_assert_msg(!memcmp(x + k, z + k % INPUTS, sizeof *x) ==
@@ -228,7 +228,7 @@ TEST_TIMES(draw_with_negative_steps_is_opposite, SETUPS)
     for (int j = 0; j < INPUTS; j++) step[0][j] = 0.1f * (float)j, step[1][j] = -step[0][j];
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(
-            backend->ops->draw(backend, &noise, &(cr_draw){zero, step[i], 0, COUNT, x[i]}),
+            backend->ops->draw(backend, &noise, &(cr_draw){zero, step[i], 0, COUNT, x[i], NULL}),
             CERTREG_OK);
     for (int k = 0; k < COUNT * INPUTS; k++) ck_assert(x[0][k] == -x[1][k]);
     certreg_backend_close(backend);

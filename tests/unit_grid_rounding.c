@@ -288,7 +288,7 @@ TEST_ROWS(cells_drawn_on_every_path_are_those_of_the_reference, rows)
     for (int setup = 0; setup < SETUPS; setup += 2) { /* one thread, two or three */
         certreg_backend *b = backend_of(setup);
         if (!b) continue;
-        b->ops->draw(b, &j.noise, &(cr_draw){j.z, j.s, j.row->first, j.row->count, x});
+        b->ops->draw(b, &j.noise, &(cr_draw){j.z, j.s, j.row->first, j.row->count, x, NULL});
         for (size_t k = 0; k < j.features; k++)
             j.n[k] = (int32_t)((double)x[k] * ldexp(1, 8 - ilogbf(j.s[k % inputs])));
         expect_sums(&j, cr_cpu_path(setup / MOST_THREADS)->name);

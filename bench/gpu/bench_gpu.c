@@ -67,7 +67,7 @@ static int draw_against_writing(certreg_backend *gpu, deadline *w, size_t n, siz
     gpu->ops->store(gpu, z, zero, d * sizeof *z);
     for (int i = 0; i < ROUNDS; i++) {
         start(w);
-        if (gpu->ops->draw(gpu, &noise, &(cr_draw){z, z, 0, n, x})) return 1;
+        if (gpu->ops->draw(gpu, &noise, &(cr_draw){z, z, 0, n, x, NULL})) return 1;
         const double t = stop(w);
         draw = t < draw ? t : draw;
         start(w);
@@ -148,7 +148,7 @@ static int noise_of_certificate(certreg_backend *gpu, deadline *w, size_t d, con
         int bad = 0;
         start(w);
         for (uint64_t first = 0; first < N; first += BATCH)
-            bad = bad || gpu->ops->draw(gpu, &noise, &(cr_draw){z, z, first, BATCH, x});
+            bad = bad || gpu->ops->draw(gpu, &noise, &(cr_draw){z, z, first, BATCH, x, NULL});
         bad = bad || gpu->ops->fill(gpu, sums, 2 * BLOCKS * d * sizeof *sums, 0) ||
               gpu->ops->replay(gpu, &noise, &all, NULL, sums, NULL);
         for (size_t f = 0; f < 2; f++)

@@ -211,58 +211,55 @@ struct certreg_serving {
 };
 
 /* Wrong features (model.masks, experimental)
- *  A sensor that is stuck, spoofed or absent may say anything. With model.masks some
- *  units of features are hidden in every noisy sample: they have the value `marker`
- *  instead of value and noise. Then T does not depend much on a few units, and
- *  certificate.fault_radius[k] is the radius within which T stays near the prediction
- *  if, besides, up to k units have any values at all, infinite and NaN too, and nobody
- *  knows which (theory 1.12). All of them hold together at the one alpha of the
- *  certificate, which is radius if question.faults is 0. A question.faults above 0
- *  makes certificate.radius about so many units. Fix it before sampling: for angles
- *  with arcs, for vectors of unequal shares, and with alternatives its radius is longer
- *  than the one that follows from faults 0.
+ *  A broken sensor may have any value. With model.masks every noisy sample hides some
+ *  units of features: they have the value `marker` instead of value and noise. Then
+ *  certificate.fault_radius[k] is a radius within which T stays near the prediction
+ *  although up to k unknown units have arbitrary values, infinite and NaN too (theory
+ *  1.12). The radii for all k hold together at the alpha of the certificate.
+ *  certificate.radius is the radius for question.faults units. Fix this number before
+ *  sampling: 0 suffices for a number or a vector, and for an angle or an input with
+ *  alternatives the number of interest gives a longer radius.
  *  For medians (numbers, angles, vectors, served values) with FINITE and ANYTIME about
  *  CERTREG_CENTER_PREDICTION, without the gradient and pairs; a target and output
- *  bounds need faults 0. All other certificates are as without masks, about a model
- *  that is random, with fault_radius 0. The model must use no value of a hidden feature
- *  on another path, and the server must put the marker in its place before anything
- *  reads the value (docs/guide/faults.md). The law, the units and the marker are
- *  constants of the deployment, and the seed of the server stays secret.
- *  In an episode (CERTREG_PLAN_EPISODE) a row is one draw of the mask: a feature of the
- *  row is the noise of a sensor at a tick, and all ticks of a sensor are one unit. The
- *  wrong sensors must then be fixed without a look at mask and noise: an intruder who
- *  watches the loop is not covered (theory 14). */
+ *  bounds need faults 0. All other certificates hold for T, with fault_radius
+ *  0. No hidden value may reach the model on another path, and the server must put the
+ *  marker in its place before anything reads the value (docs/guide/faults.md). The law,
+ * the units and the marker are constants of the deployment, and the seed of the server
+ * stays secret. In an episode (CERTREG_PLAN_EPISODE) a row is one draw of the mask: a
+ * feature of the row is the noise of a sensor at a tick, and all ticks of a sensor are
+ * one unit. The wrong sensors must then be fixed without a look at mask and noise: an
+ * intruder who watches the loop is not covered (theory 14). */
 
 #ifdef CERTREG_EXPERIMENTAL
-/** The law by which units of features are hidden. A clean first sample hides nothing.
- */
+/** Units of features, and the law of the units that a sample hides. A sample 0 without
+ *  noise hides nothing. */
 struct certreg_masks {
     uint32_t struct_size;
-    float marker; /* NaN or finite: what the model sees instead of a hidden value */
+    float marker; /* NaN or finite: the value of a hidden feature */
     size_t units; /* 1 to 65536 */
     /* inputs numbers: the unit of each feature, below `units`; -1: it is never hidden,
      * and never wrong. NULL: every feature is a unit, and units is inputs. Features
      * that can only be wrong together, as a sensor with its ratios, sums and time
      * lags, are one unit. */
     const int32_t *unit;
-    /* So many units are shown in each sample, and all sets of that size are equally
-     * likely: the best law if nothing else is known. 1 shows one of several blocks.
-     * 0: `probability` */
+    /* The number of units that each sample shows; all sets of this size are equally
+     * likely. Use this law unless some units are more reliable than others. 1: one of
+     * several disjoint blocks. 0: `probability` */
     size_t shown;
-    /* units numbers in [0, 1]: each unit is shown with this probability, whatever the
-     * others do. NULL with `shown` */
+    /* units numbers in [0, 1): the probability that a sample shows this unit,
+     * independently of the others. NULL with `shown` */
     const double *probability;
 };
 typedef struct certreg_masks certreg_masks;
 
 /** Certifies one input against wrong features alone, without noise and alpha: evaluates
- *  the model for every set of masks.shown units, a draw of feature partition
- *  aggregation (Hammoudeh and Lowd) if shown is 1. T is the median of these outputs.
+ *  the model for every set of masks.shown units. (With shown 1 this is the feature
+ *  partition aggregation of Hammoudeh and Lowd.) T is the median of these outputs.
  *  certificate.faults is the largest number of units with arbitrary values for which T
  *  stays within the tolerance of the prediction, which is the median or given; alpha
  *  and radius are 0, and the outcome is CERTIFIED if faults is above 0. The record is
  *  emptied, and answers nothing until the next begin.
- *  @param z         as for certreg_estimator_begin
+ *  @param z         inputs numbers; NaN and infinity are allowed
  *  @param question  the median of one REAL output about CERTREG_CENTER_PREDICTION with
  *                   FINITE; no target, serving or relative tolerance
  *  @param out       samples is the number of masks, counted_out how many outputs are
@@ -275,9 +272,9 @@ CERTREG_API certreg_status certreg_certify_masks(
     certreg_estimator *, const float *z, const certreg_question *question,
     certreg_certificate *out);
 
-/** Returns a level for a bound of the population: for one row, if its certificate would
- *  be false at this radius, the probability that at most `most_out` of its counted
- *  outputs are out, rounded up. 1 if its outputs were not counted.
+/** Returns the level of a count, for a bound of the population: the probability,
+ *  rounded up, that at most `most_out` of the counted outputs of a row are out if T
+ *  leaves the tolerance within the radius. 1 if its outputs were not counted.
  *  @param counted   certificate.counted
  *  @param required  certificate.counted_required
  *  @param radius    > 0, in units of sigma  @since 0.3

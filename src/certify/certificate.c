@@ -1,13 +1,40 @@
 /* Certificates: written without a claim, with a status, with the radius in all norms; about
  * outputs that were rounded; and moved to a nearby input. */
 #include "base/bytes.h"
+#include "base/constants.h"
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/struct_sizes.h"
 #include "bounds/bounds.h"
 #include "certify/certify.h"
+#include "statistics/normal.h"
 #include <float.h>
 #include <math.h>
+
+/* ======== Radii with k units of arbitrary values (theory 1.12): w of all samples show none of
+ * them. */
+/* Returns the part of these samples that may be out: less than 1 - p'/w, rounded down; `allowed` is
+ * 1 - p'. */
+static double allowed_with_faults(cr_view *v, double allowed, uint64_t k)
+{
+    return k ? nextafter((allowed - (1 - v->unseen[k])) / v->unseen[k], -1) : allowed;
+}
+
+double cr_radius_with_faults(cr_view *v, double allowed, uint64_t k, double out, double cap)
+{
+    const double least = allowed_with_faults(v, allowed, k),
+                 most = k ? nextafter(out / v->unseen[k], INFINITY) : out;
+    return least > 0 && most < 1 ? cr_shift_max_radius(most, least, cap) : 0;
+}
+
+double cr_fault_radius(cr_view *v, double allowed, uint64_t from, uint64_t k, double radius)
+{
+    const double least = nextafter(nextafter(allowed_with_faults(v, allowed, from), 1), 1),
+                 out = (from ? v->unseen[from] : 1) *
+                       cr_normal_sf(nextafter(radius, 0) + cr_normal_quantile_sf(least)) *
+                       (1 + CR_ROUNDING_MARGIN);
+    return v->unseen[k] > 0 ? cr_radius_with_faults(v, allowed, k, out, INFINITY) : 0;
+}
 
 /* ======== Writes certificates. Only this file and evaluate.c set their claims. */
 void cr_certificate_init(cr_view *v, const cr_question *q, certreg_certificate *c)

@@ -65,6 +65,10 @@ typedef struct cr_joined { /* certificates of an input and its alternatives (the
 /* Sets the certificate about the input and all alternatives. */
 void cr_certificate_join(cr_view *, const cr_joined *, certreg_certificate *);
 
+/* Returns the radius, in units of sigma and at most `cap`, at which a condition holds with k units
+ * of arbitrary values: out has at most the probability `out` without them, and may have at most
+ * `allowed`. */
+double cr_radius_with_faults(cr_view *, double allowed, uint64_t k, double out, double cap);
 /* Returns the radius with k units of arbitrary values that follows from the one with `from` units,
  * for a condition of which `allowed` may be out; in units of sigma (theory 1.12). */
 double cr_fault_radius(cr_view *, double allowed, uint64_t from, uint64_t k, double radius);

@@ -180,31 +180,6 @@ static int is_counted(const cr_evaluation *e, int i)
            e->bounds[i].moments.constraints == counted && !(named && (named & counted) != counted);
 }
 
-/* ---- k units with arbitrary values (theory 1.12): w of all samples show none of them */
-/* Returns the part of these samples that may be out: less than 1 - p'/w, rounded down; `allowed` is
- * 1 - p'. */
-static double allowed_with_faults(cr_view *v, double allowed, uint64_t k)
-{
-    return k ? nextafter((allowed - (1 - v->unseen[k])) / v->unseen[k], -1) : allowed;
-}
-
-/* Returns the radius, at most `cap`, if out has at most this probability without wrong values. */
-static double radius_with_faults(cr_view *v, double allowed, uint64_t k, double out, double cap)
-{
-    const double least = allowed_with_faults(v, allowed, k),
-                 most = k ? nextafter(out / v->unseen[k], INFINITY) : out;
-    return least > 0 && most < 1 ? cr_shift_max_radius(most, least, cap) : 0;
-}
-
-double cr_fault_radius(cr_view *v, double allowed, uint64_t from, uint64_t k, double radius)
-{
-    const double least = nextafter(nextafter(allowed_with_faults(v, allowed, from), 1), 1),
-                 out = (from ? v->unseen[from] : 1) *
-                       cr_normal_sf(nextafter(radius, 0) + cr_normal_quantile_sf(least)) *
-                       (1 + CR_ROUNDING_MARGIN);
-    return v->unseen[k] > 0 ? radius_with_faults(v, allowed, k, out, CR_MAX_RADIUS) : 0;
-}
-
 /* Returns the radius of condition i in units of sigma, at most `cap`; NaN if it needs a search. */
 static double direct_radius(cr_view *v, const cr_evaluation *e, int i, double cap)
 {
@@ -214,8 +189,8 @@ static double direct_radius(cr_view *v, const cr_evaluation *e, int i, double ca
     if (c->law) return cr_distribution_bound_radius(c->law, b->transformed_mean, c->threshold, cap);
     if (!is_counted(e, i)) return NAN;
     if (!c->pairs.samples)
-        return radius_with_faults(v, 0.5 * (1 - c->threshold), g->faults, b->failure_probability,
-                                  cap);
+        return cr_radius_with_faults(v, 0.5 * (1 - c->threshold), g->faults, b->failure_probability,
+                                     cap);
     /* The target radius is tried first, so that no search falls short of it. */
     const double target = g->target_radius * (1 + CR_TARGET_MARGIN) / b->moments.sigma;
     return fmin(cr_antithetic_radius(&c->pairs, b->failure_probability, target), cap);

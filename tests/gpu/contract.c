@@ -168,16 +168,18 @@ TEST_ROWS(draw_has_the_bits_of_the_reference, shapes)
     const both z = numbers(d, 1), step = floats(d, made_up_step, 2), x = numbers(n * d + 1, 0);
     for (int s = 0; s < 2; s++)
         ck_assert_int_eq(
-            side(s)->ops->draw(side(s), &noise, &(cr_draw){z.at[s], step.at[s], first, n, x.at[s]}),
+            side(s)->ops->draw(side(s), &noise,
+                               &(cr_draw){z.at[s], step.at[s], first, n, x.at[s], NULL}),
             CERTREG_OK);
     expect_same(x);
     float *off =
               (float *)contract_over(NULL, bytes + sizeof *off) + 1, /* not aligned to 16 bytes */
         *ahead = contract_over(NULL, bytes);
-    ck_assert_int_eq(gpu->ops->draw(gpu, &noise, &(cr_draw){z.at[1], step.at[1], first, n, off}),
-                     CERTREG_OK);
+    ck_assert_int_eq(
+        gpu->ops->draw(gpu, &noise, &(cr_draw){z.at[1], step.at[1], first, n, off, NULL}),
+        CERTREG_OK);
     ck_assert_int_eq((gpu->ops->draw_ahead ? gpu->ops->draw_ahead : gpu->ops->draw)(
-                         gpu, &noise, &(cr_draw){z.at[1], step.at[1], first, n, ahead}),
+                         gpu, &noise, &(cr_draw){z.at[1], step.at[1], first, n, ahead, NULL}),
                      CERTREG_OK);
     ck_assert_int_eq(cr_backend_join(gpu), CERTREG_OK);
     expect(off, x.at[0], bytes), expect(ahead, x.at[0], bytes);

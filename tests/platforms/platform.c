@@ -123,7 +123,7 @@ static void print_shape(size_t i)
     certreg_backend *b = backend;
     arrays a = arrays_of(s);
     const size_t length = s->count / BLOCKS, sums = BLOCKS * s->inputs;
-    b->ops->draw(b, &noise, &(cr_draw){a.z, a.step, s->first, s->count, a.x});
+    b->ops->draw(b, &noise, &(cr_draw){a.z, a.step, s->first, s->count, a.x, NULL});
     print_bits("noise", i, hash_of_floats(a.x, s->inputs * s->count));
     cr_weighted_blocks w = {.first = s->first,
                             .block_samples = length,
@@ -290,7 +290,7 @@ static int platform_bits(const char *record, int threads)
     const float zero[8] = {0}, one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     float x[8];
     certreg_backend *b = backend;
-    b->ops->draw(b, &noise, &(cr_draw){zero, one, 0, 1, x});
+    b->ops->draw(b, &noise, &(cr_draw){zero, one, 0, 1, x, NULL});
     for (size_t j = 0; j < 8; j++) print_bits("point", j, cr_bits_of_float(x[j]));
     for (size_t i = 0; i < SHAPES; i++) print_shape(i);
     for (size_t i = 0; i < 3; i++) print_filter(i, i == 2 ? 784 : 5 + 16 * i, 9 + 30 * i);

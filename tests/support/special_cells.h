@@ -16,8 +16,9 @@ static inline void special_draw(certreg_backend *b, const struct special_cell *c
     float *there;
     ck_assert_int_eq(b->ops->alloc(b, 12 * sizeof *there, (void **)&there), CERTREG_OK);
     ck_assert_int_eq(b->ops->store(b, there, all, sizeof all), CERTREG_OK);
-    ck_assert_int_eq(b->ops->draw(b, &noise, &(cr_draw){there, there + 4, c->block, 1, there + 8}),
-                     CERTREG_OK);
+    ck_assert_int_eq(
+        b->ops->draw(b, &noise, &(cr_draw){there, there + 4, c->block, 1, there + 8, NULL}),
+        CERTREG_OK);
     ck_assert_int_eq(b->ops->fetch(b, x, there + 8, 4 * sizeof *x), CERTREG_OK);
     b->ops->free(b, there);
 }
