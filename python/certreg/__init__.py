@@ -54,7 +54,7 @@ from .frames import feature_scale
 from .inputs import Inputs
 from .intervals import Interval, IntervalList, Rule, interval_rule
 from .models import OnnxModel, as_model
-from .questions import Question, Serving, Target, question_digest
+from .questions import Faulty, Question, Serving, Target, question_digest
 from .solver import Bisection, Solver
 
 # Modules with a long import are imported on demand.

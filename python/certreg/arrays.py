@@ -330,6 +330,15 @@ def optional_scale(values: object, shape: Shape) -> np.ndarray | None:
     return None if values is None else scale_of(values, shape)
 
 
+def flat_dtype(struct: Any) -> np.dtype[np.void]:
+    """The dtype of a struct, with a field for each number of an array: fault_radius_0 and so on."""
+    flat: list[tuple[str, str]] = []
+    for name, kind, *shape in np.dtype(struct).descr:
+        each = [f"{name}_{k}" for k in range(shape[0][0])] if shape else [name]
+        flat += [(one, kind) for one in each]
+    return np.dtype(flat)
+
+
 def address_of(values: np.ndarray | None) -> int | None:
     """The address of an array; None for None."""
     return None if values is None else values.ctypes.data

@@ -30,7 +30,7 @@ from .frames import Columns, FrameLayout, by_names, check_exact, is_frame, rows_
 from .inputs import WHOLE, Inputs, MissingCells, told_by
 from .library import Callbacks, CertregError, Handle, ModelWarning, exported, lib, with_column_names
 from .models import device_model
-from .questions import Asked, Question, question_of, structs_of
+from .questions import Asked, Faulty, Question, question_of, structs_of
 from .queue import MOST_ROW, Input, Queue
 from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 
@@ -89,6 +89,8 @@ class Estimator(Handle):
     lo, hi : array_like, optional
         Limits of the outputs, for all outputs or for each; for angles the ends of the turn, by
         default -pi and pi; for degrees give -180 and 180.
+    faulty : Faulty, optional
+        Features that may have any values, and how samples hide them. Experimental.
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1, to repeat a run; by default a secret one is drawn, which
         info() reports. The model, and everybody who chooses inputs, must not know it.
@@ -154,6 +156,7 @@ class Estimator(Handle):
         kind: Kinds = None,
         lo: ArrayLike | None = None,
         hi: ArrayLike | None = None,
+        faulty: Faulty | None = None,
         seed: int | None = None,
         pilot: int = 0,
         constraints: int | str = 0,
@@ -210,6 +213,12 @@ class Estimator(Handle):
         m = S.Model(
             eval=self._eval, inputs=self.inputs, outputs=self.outputs, batch=batch, **addresses
         )
+        self._faulty = None if faulty is None else faulty._of(
+            self.inputs, self._told.names, self._columns is not None
+        )
+        masks = None if self._faulty is None else self._faulty._struct(self.inputs)
+        if masks:
+            m.masks = C.pointer(masks[0])
         p = S.Plan(
             constraints=constraints_of(constraints),
             seed=0 if seed is None else given_seed(seed),  # 0: the library draws one
@@ -222,7 +231,7 @@ class Estimator(Handle):
         )
         self._open_backend(threads, device, stream, module)
         self._create(m, p)
-        self._plan = m, p, arrays  # which their addresses need
+        self._plan = m, p, (arrays, masks)  # which their addresses need
 
     def _functions(
         self, model: Model, progress: Callable[..., object] | None
@@ -352,6 +361,11 @@ class Estimator(Handle):
         found = WHOLE if self.on_device else self._told._missing_in(z)
         if found.some:
             check_whole(self._model, self._told._with_nan(z[None]))
+        if found.some and self._faulty and self._faulty.marker is not None:
+            raise ValueError(
+                "cells are missing, and faulty.marker is a number, so that a hidden cell that is "
+                "missing would have no marker: leave out the marker, so that it is NaN"
+            )
         return found
 
     # ---- one input
@@ -569,6 +583,43 @@ class Estimator(Handle):
         if count == 1:
             return list(found)
         return [found[i : i + count] for i in range(0, len(found), count)]
+
+    def certify_masks(self, z: Data, question: Asked) -> Certificate:
+        """Certify an input against wrong features alone, without noise and alpha. Experimental.
+
+        The model is evaluated for every set of `Faulty.shown` units, and the prediction is the
+        median of these outputs. `faults` is the largest number of units that may have any values
+        while the median of all sets stays within the tolerance of the prediction; the radius is 0.
+        The record is empty afterwards.
+
+        Parameters
+        ----------
+        z : array_like or DataFrame
+            As for `begin`. max_samples must be at least the number of sets.
+        question : Question or float
+            About the median of one output.
+
+        Returns
+        -------
+        Certificate
+            `faults` above 0 if something is proved; `samples` is the number of sets.
+
+        Examples
+        --------
+        >>> model = lambda x: np.nanmean(x, axis=1)
+        >>> each = certreg.Faulty(shown=1)
+        >>> with certreg.Estimator(model, inputs=5, max_samples=5, faulty=each) as e:
+        ...     e.certify_masks([20.1, 20.2, 20.0, 19.9, 20.1], 1.0).faults
+        2"""
+        flat, layout = self._input(z)
+        q, out = question_of(question)._struct(), refused_certificate()
+        with self._calls:
+            cells = self._missing_in(flat)
+            self._set_layout(layout)
+            self._missing[:] = [cells]
+            given = cells.filled(flat).ctypes.data, C.byref(q), C.byref(out)
+            self._call(lib.certreg_certify_masks, *given, around=self._callbacks)
+        return Certificate._of(out)
 
     def output_bounds(self, total_samples: int, radius: float, *questions: Asked) -> Answers:
         """Bound the statistic for all shifts that are shorter than a radius.

@@ -675,7 +675,12 @@ class _ExactColumn:
         return self.table.dtype, list(kinds), self.table[:codes].tolist()
 
     def __call__(self, x: np.ndarray) -> Series:
-        return self.table.take(x.astype(np.intp) if len(self.table) > 1 else 0 * x.astype(np.intp))
+        hidden = np.isnan(x)  # by a mask
+        codes = np.where(hidden, 0, x).astype(np.intp) * (len(self.table) > 1)
+        if not hidden.any():
+            return self.table.take(codes)
+        take = needed("pandas.api.extensions", "a DataFrame").take
+        return take(self.table, np.where(hidden, -1, codes), allow_fill=True)
 
 
 def by_names(names: Sequence[object], values: Scale, what: str) -> Scale:

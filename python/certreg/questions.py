@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as C
 import dataclasses
+import math
 import re
 from decimal import Decimal
 from typing import Any, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from . import structs as S
 from .arguments import f64, integer, listed, number, positive, u64
-from .arrays import numbers
+from .arrays import address_of, numbers
 from .constants import ALL_OUTPUTS, Center, Constraint, Constraints, Method, Statistic
 from .constants import constraints_of, member
 from .library import check, lib
@@ -94,6 +95,81 @@ class Serving:
         return S.Serving(**vars(self))
 
 
+@dataclasses.dataclass(frozen=True)
+class Faulty:
+    """Features that may have any values, such as those of broken sensors, and how samples hide
+    them.
+
+    Every noisy sample shows some of the units and hides the others. A certificate has then also
+    the radius with k units of arbitrary values, `fault_radius[k]` (docs/guide/faults.md).
+    Experimental.
+
+    Parameters
+    ----------
+    units : sequence of int, str or sequence of them, optional
+        Each unit is a feature, or several features that can only be wrong together, by index or by
+        the name of a column. Features that are not named are never hidden and never wrong. None:
+        each feature is a unit.
+    shown : int
+        Number of units that each sample shows; all sets of this size are equally likely. 1 shows
+        one of several blocks. 0 with `probability`.
+    probability : float or sequence of float, optional
+        Instead of `shown`: the probability, from 0 to less than 1, with which a sample shows a unit
+        independently of the others, for all units or for each.
+    marker : float, optional
+        The value of hidden features. None: NaN, a missing cell of a DataFrame.
+
+    Examples
+    --------
+    >>> faulty = certreg.Faulty(["carat", ("x", "y", "z")], shown=1)"""
+
+    units: Sequence[Any] | None = None
+    shown: int = 0
+    probability: float | Sequence[float] | None = None
+    marker: float | None = None
+
+    def _of(
+        self, features: int, names: Sequence[str] | None, is_table: bool = False
+    ) -> Faulty:
+        """The same with tuples of indices, and with a probability for each unit. `is_table`: inputs
+        are DataFrames."""
+        if is_table and self.marker is not None:
+            raise ValueError("leave out faulty.marker: hidden cells of a DataFrame are missing")
+        known = {name: j for j, name in enumerate(names or ())}
+
+        def place(one: Any) -> int:
+            if isinstance(one, str) and one not in known:
+                raise ValueError(f"faulty.units names {one!r}, and no feature has this name")
+            return integer(known.get(one, one), "faulty.units", 0, features - 1)
+
+        given = range(features) if self.units is None else self.units
+        alone = [isinstance(unit, str) or not np.ndim(unit) for unit in given]
+        units = [
+            tuple(map(place, [unit] if single else unit)) for unit, single in zip(given, alone)
+        ]
+        every = [j for unit in units for j in unit]
+        if not all(units) or len(set(every)) < len(every):
+            raise ValueError("faulty.units: give each unit a feature, and no feature to two units")
+        rates: Any = self.probability
+        if rates is not None:
+            each = numbers(rates, np.float64, "faulty.probability")
+            rates = tuple(np.broadcast_to(each, len(units)).tolist())
+        marker = None if self.marker is None else number(self.marker, "faulty.marker")
+        return Faulty(tuple(units), integer(self.shown, "faulty.shown"), rates, marker)
+
+    def _struct(self, features: int) -> tuple[S.Masks, Any]:
+        """The struct of a Faulty from _of, and the arrays that it points to."""
+        unit, count = np.full(features, -1, np.int32), len(self.units or ())
+        for u, each in enumerate(self.units or ()):
+            unit[list(each)] = u
+        rates = None if self.probability is None else np.array(self.probability, np.float64)
+        masks = S.Masks(
+            marker=math.nan if self.marker is None else self.marker, units=count,
+            unit=address_of(unit), shown=self.shown, probability=address_of(rates),
+        )  # fmt: skip
+        return masks, (unit, rates)
+
+
 _OF_THE_PAPER = (Statistic.MEAN, Center.TRUE_MEAN)
 
 
@@ -160,6 +236,9 @@ class Question:
         Above 1: this many outputs, from `output` on, as one vector.
     relative_tolerance : float
         0.1 for the tolerance "10%"; the tolerance is then 0. 0: none. Experimental.
+    faults : int
+        With Faulty: the number of units with arbitrary values that `radius` is about, 0 to 7.
+        Experimental.
 
     Raises
     ------
@@ -191,6 +270,7 @@ class Question:
     serving: Serving | None = None
     output_count: int = 0
     relative_tolerance: float = 0.0
+    faults: int = 0
 
     def __post_init__(self) -> None:
         if isinstance(self.tolerance, str):

@@ -12,7 +12,7 @@ import numpy as np
 from . import structs as S
 from .alternatives import Cell, Found
 from .arguments import i32, size_t, u32, u64
-from .arrays import Memory, outputs_in_float32
+from .arrays import Memory, flat_dtype, outputs_in_float32
 from .constants import CALL_IDLE, CALL_ROWS, QUEUE_KEEP_PICKS, Status
 from .inputs import WHOLE, MissingCells
 from .library import CertregError, Handle, lib, of_model
@@ -26,7 +26,7 @@ ITSELF = 0, 0, 0
 OF_CHECK = 2**64 - 1  # the sample of a row of the check before the run
 _Dtypes: TypeAlias = "list[np.dtype[np.void]]"
 ROW, CERTIFICATE, EACH = cast(
-    _Dtypes, [np.dtype(one) for one in (S.QueueRow, S.Certificate, S.AlternativeResult)]
+    _Dtypes, [flat_dtype(one) for one in (S.QueueRow, S.Certificate, S.AlternativeResult)]
 )
 
 

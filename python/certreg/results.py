@@ -33,7 +33,11 @@ class _Result:
     @classmethod
     def _of(cls: type[Result], struct: Struct) -> Result:
         names = field_names(cls)  # type: ignore[arg-type]
-        return cls(**{name: enum_value(name, getattr(struct, name)) for name in names})
+        values = ((name, getattr(struct, name)) for name in names)
+        return cls(
+            **{name: tuple(value) if isinstance(value, C.Array) else enum_value(name, value)
+               for name, value in values}
+        )
 
     def _struct(self, **more: object) -> Struct:
         return cast(Struct, getattr(S, type(self).__name__)(**vars(self), **more))
@@ -98,7 +102,17 @@ class Certificate(_Result, HtmlTable):
         it is not bounded.
     audit_share : float
         If this share of outputs had differed by more, it would have been found with a probability
-        of 0.95."""
+        of 0.95.
+    counted, counted_out : int
+        The number of main samples, and how many of them are out at most, if outputs were counted,
+        as for a median; else 0.
+    counted_required : float
+        The largest share of outputs inside that a condition of counted outputs requires.
+    faults : int
+        Of the question; of `Estimator.certify_masks` the number of units that may be wrong.
+    fault_radius : tuple of float
+        With Faulty: the radius with k units of arbitrary values, for k from 0 to 7, all at one
+        alpha; 0 if nothing is proved."""
 
     status: Status
     outcome: Outcome
@@ -132,6 +146,11 @@ class Certificate(_Result, HtmlTable):
     audit_change: float = 0.0
     audit_band: float = 0.0
     audit_share: float = 0.0
+    counted: int = 0
+    counted_out: int = 0
+    counted_required: float = 0.0
+    faults: int = 0
+    fault_radius: tuple[float, ...] = (0.0,) * 8
 
     def __str__(self) -> str:
         audit = self.audited, self.audit_change, self.audit_band, self.audit_share
@@ -141,6 +160,11 @@ class Certificate(_Result, HtmlTable):
     def _claim(self) -> str:
         if self.status != Status.OK:
             return f"no certificate: {self.status.name}"
+        if self.faults and self.certified and not self.radius > 0:
+            return (
+                f"the median of all {self.samples} sets stays between {self.output_lo:g} and "
+                f"{self.output_hi:g} whatever values {self.faults} of the units have"
+            )
         if not self.radius > 0:
             text = f"nothing is proved at tolerance {self.tolerance:g} and sigma {self.sigma:g}"
             return text + self._because()
@@ -156,6 +180,8 @@ class Certificate(_Result, HtmlTable):
             )
         proved = self.method in (Method.FINITE, Method.ANYTIME)
         how = "" if proved else f" by the method {self.method.name}"
+        if self.faults:
+            how += f", whatever values {self.faults} of the units have besides"
         return (
             f"the smoothed {statistic} stays {place} for every shift with a norm below "
             f"{self.radius:g}, each feature divided by its scale (alpha {self.alpha:g}{how})"
@@ -176,8 +202,8 @@ class Certificate(_Result, HtmlTable):
 
     @property
     def certified(self) -> bool:
-        """True if the radius is positive."""
-        return self.radius > 0
+        """True if the radius is positive, or if something is proved about wrong units alone."""
+        return self.radius > 0 or self.outcome == Outcome.CERTIFIED
 
     def moved(self, z: ArrayLike, to: ArrayLike, scale: ArrayLike | None = None) -> Certificate:
         """Move the certificate to an input near z, without a call of the model. Experimental.

@@ -26,7 +26,7 @@ from .estimator import Kinds, kinds_of, pilot_for
 from .frames import index_of
 from .inputs import Inputs, check_rows, is_default, missing_with_noise, prepare, rows_in_float32
 from .library import CertregError, ModelWarning, of_model, refusal_of, value_error
-from .questions import Asked, Question, needed_constraints, question_of
+from .questions import Asked, Faulty, Question, needed_constraints, question_of
 from .queue import MOST_ROW, check_alternatives
 from .results import to_json
 from .store import ResumeFile, StoredRun, default_in, in_shards, is_folder, marks_in, plan_of
@@ -164,6 +164,7 @@ def certify_rows(
     resume: Path | None = None,
     alternatives: ChangeSet | Sequence[ChangeSet] | None = None,
     inputs: Inputs | None = None,
+    faulty: Faulty | None = None,
     options: Options = Options(),
 ) -> Rows:
     """Certify every row of X.
@@ -218,6 +219,10 @@ def certify_rows(
         Description of the inputs, so that certificates are about the same changes whether a row is
         alone or among thousands. Its scale is the default of `scale`. Without a description the
         rows of X decide which features get noise. Experimental.
+    faulty : Faulty, optional
+        Features that may have any values, such as those of broken sensors, and how samples hide
+        them: certificates then have the radius with k wrong units, `fault_radius[k]`
+        (docs/guide/faults.md). Experimental.
     options : Options
         What few calls need: outputs and their ranges, the pilot, output bounds, kept records.
 
@@ -275,6 +280,7 @@ def certify_rows(
         kinds_of(more.kind, outputs), more.lo, more.hi, integer(batch, "batch"), pilot,
         constraints_of(more.constraints) or needed_constraints(asked), integer(more.flags, "flags"),
         integer(noise_id, "noise_id"),
+        faulty and faulty._of(matrix[0].size, told.names, columns is not None),
     )  # fmt: skip
     sampling = copy.deepcopy(sampling)  # the caller's arrays may change
     if sampling.noise_id + len(matrix) > 2**63:
@@ -294,6 +300,8 @@ def certify_rows(
     known, remarks = told._with_nan(matrix), remark_on_examples(model, matrix)
     for text in (*remarks, *check_rows(model, read, known, own_units, sigmas)):
         warnings.warn(text, stacklevel=3)
+    if faulty is not None and faulty.marker is not None and np.isnan(known).any():
+        raise ValueError("cells are missing: leave out faulty.marker, so that it is NaN")
     sets = None
     if alternatives is not None:
         if radius is not None:

@@ -18,7 +18,7 @@ from . import structs as S
 from .alternatives import Found
 from .arguments import Axes, Data, Frame, Function, Names, Path, Shape, needed, not_negative, number
 from .arguments import path_of, positive
-from .arrays import arrays_in_file, check_finite, numbers
+from .arrays import arrays_in_file, check_finite, flat_dtype, numbers
 from .constants import Center, Domain, Method, Outcome, Output, Reason, Statistic, Status, Stop
 from .constants import enum_value, version_text
 from .display import HtmlTable, Line, Table, aligned, printable
@@ -28,13 +28,14 @@ from .frames import Index, in_order, listed, noise_on
 from .inputs import Inputs
 from .library import CertregError, version
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
-from .questions import Question, Serving, Target, digests_of, divided, stated_tolerance
+from .questions import Faulty, Question, Serving, Target, digests_of, divided, stated_tolerance
 from .questions import tolerance_text, typical_tolerance
 from .results import Certificate, SigmaChoice, chosen_sigma, premise_text, reason_text
 from .results import refused_certificate
 
-CERTIFICATE = cast("np.dtype[np.void]", np.dtype(S.Certificate))  # of a structured array
+CERTIFICATE = flat_dtype(S.Certificate)  # of a structured array
 FIELDS = [name for name in CERTIFICATE.names or () if name not in ("struct_size", "reserved")]
+COUNTS = ("counted", "counted_out", "counted_required")
 ADDED = FIELDS[FIELDS.index("reason") :]  # since 0.3.0: the last columns of tables
 
 
@@ -90,6 +91,7 @@ class Sampling:
     constraints: int = 0
     flags: int = 0
     noise_id: int = 0  # of row 0
+    faulty: Faulty | None = None
 
     def turn(self, output: int) -> float:
         """The full turn of an angle; infinite for a number."""
@@ -211,6 +213,21 @@ def _noise_remark(rows: Rows) -> str:
     if rows.inputs and rows.inputs.guessed:
         text += f" (guessed from {rows.inputs.rows} rows)"
     return text
+
+
+def _fault_remarks(rows: Rows) -> list[str]:
+    """How many rows have a radius with wrong units."""
+    texts = []
+    for k, q in rows._answers() if rows.sampling.faulty else ():
+        for wrong in range(1, 8):
+            radius = rows[f"fault_radius_{wrong}"][:, k, q]
+            if radius.any():
+                texts.append(
+                    f"with {wrong} unit{'s' * (wrong > 1)} of any values {(radius > 0).sum()} rows "
+                    f"have a radius, {radius.mean():.3g} in the mean of all rows "
+                    f"(sigma {rows.sigmas[k]:g}, question {q})"
+                )
+    return texts
 
 
 def _missing_remark(rows: Rows) -> str:
@@ -790,10 +807,13 @@ class Rows(HtmlTable):
         -------
         list of dict
             A dict for each finished row, sigma and question: "row", "sigma", "question" (an index),
-            the fields of the certificate without digests, with members of enumerations as names in
-            lower case, and "error", which is empty if nothing failed. If some features get no
-            noise, "exact" has their names. If cells are missing, "missing" has their names."""
-        left_out = ("sigma", "question_digest", "input_digest")
+            the fields of the certificate without digests and counts, with members of enumerations
+            as names in lower case, and "error", which is empty if nothing failed. If some features
+            get no noise, "exact" has their names. If cells are missing, "missing" has their
+            names."""
+        left_out = {"sigma", "question_digest", "input_digest", *COUNTS}
+        if self.sampling.faulty is None:
+            left_out |= {name for name in FIELDS if name.startswith("fault")}
         names = [name for name in FIELDS if name not in left_out]
         exact = listed(self._named(~self._noisy()))
         list_ = []
@@ -811,7 +831,7 @@ class Rows(HtmlTable):
                     line["limiting_alternative"] = found.limiting[q] if found else ""
                 if self.missing is not None:
                     line["missing"] = ", ".join(self._named(self.missing[row]))
-                line.update({name: line.pop(name) for name in ADDED})
+                line.update({name: line.pop(name) for name in ADDED if name in line})
                 if self.alternatives:
                     line["limiting_estimate"] = found.estimate(q) if found else math.nan
                 list_.append(line)
@@ -856,7 +876,7 @@ class Rows(HtmlTable):
         if self.records:
             raise ValueError("a file of rows keeps no records: save rows[:], which has none")
         sampling = self.sampling if keep_seed else dataclasses.replace(self.sampling, seed=0)
-        plan = dict(vars(sampling))
+        plan = {**vars(sampling), "faulty": sampling.faulty and vars(sampling.faulty)}
         optional = {name: plan.pop(name) for name in _ARRAYS} | {"missing": self.missing}
         arrays = {name: np.asarray(value) for name, value in optional.items() if value is not None}
         described = None
@@ -920,6 +940,8 @@ class Rows(HtmlTable):
                 raise ValueError("an array of its plan holds no numbers")
             plan = {**facts["sampling"], **arrays}
             plan.update((name, tuple(plan[name])) for name in ("shape", "sigmas", "levels"))
+            if plan.get("faulty") is not None:
+                plan["faulty"] = Faulty(**plan["faulty"])._of(math.prod(plan["shape"]), None)
             made = cls(
                 certificates=_with_all_fields(kept["certificates"]),
                 done=kept["done"],
@@ -1019,15 +1041,17 @@ class Rows(HtmlTable):
             A text about outputs without a question; the text of a ModelWarning; what was tested of
             the premise; a text about features without noise; a text about missing cells; for each
             question a text if at least half of the radii at the largest sigma are as long as it
-            allows; for each sigma and question the reasons of rows that abstained, or a text if no
-            output is bounded because sigma and samples allow no such radius; and a text about
-            failed rows, with the first reason. Features without names are counted from 0."""
+            allows; with Faulty the radii with wrong units; for each sigma and question the reasons
+            of rows that abstained, or a text if no output is bounded because sigma and samples
+            allow no such radius; and a text about failed rows, with the first reason. Features
+            without names are counted from 0."""
         first, last = _output_remark(self), _failure_remark(self)
         return [text for text in [first, *self._remarks(), *self._abstentions(), last] if text]
 
     def _remarks(self) -> list[str]:
         """The remarks that are neither on outputs without a question nor on failures."""
         texts = [self.doubt, _premise_remark(self), _noise_remark(self), _missing_remark(self)]
+        texts += _fault_remarks(self)
         more = _ceiling_remarks if self.at_radius is None else _unbounded_remarks
         return [text for text in [*texts, *more(self)] if text]
 

@@ -15,8 +15,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import shared
 import numpy as np
-from certreg import Calibrated, Options, certify_rows, compare_radius, plot_radii, population
-from certreg import tune_scale
+from certreg import Calibrated, Estimator, Faulty, Options, certify_rows, compare_radius
+from certreg import plot_radii, population, tune_scale
 
 GRADES = {  # ascending
     "cut": ["Fair", "Good", "Very Good", "Premium", "Ideal"],
@@ -83,16 +83,23 @@ class Price:
         return np.clip(self.booster.predict(x, num_threads=1), *RANGE)
 
 
-def make_model(noise=0.0):
+def make_model(noise=0.0, masks=None):
     """Trained on the measurements as they are; with `noise` also on three copies of each diamond,
-    under noise of a level of its own up to this one."""
+    under noise of a level of its own up to this one. With `masks`, features and the number that is
+    shown, on four copies that lack the other ones."""
     import lightgbm
 
     X, y = (part[TRAINING] for part in load())
-    rng, copies = np.random.default_rng(SEED), [X]
+    rng, copies = np.random.default_rng(SEED), [] if masks else [X]
     for _ in range(3 if noise else 0):
         level = noise * rng.uniform(size=(len(X), 1)) * SCALE
         copies.append((X + level * rng.normal(size=X.shape)).astype(np.float32))
+    for _ in range(4 if masks else 0):
+        names, shown = masks
+        hidden = rng.random((len(X), len(names))).argsort(axis=1) >= shown
+        copies.append(X.copy())
+        for k, name in enumerate(names):
+            copies[-1][hidden[:, k], FEATURES.index(name)] = np.nan
     settings = {"objective": "regression", "learning_rate": 0.1, "num_leaves": 31, "verbose": -1}
     same = {"deterministic": True, "force_row_wise": True, "num_threads": 1, "seed": SEED}
     examples = lightgbm.Dataset(np.concatenate(copies), np.tile(y, len(copies)), params=same)
@@ -141,6 +148,51 @@ def tell(name, rows, X, y, scale):
         + " ".join(f"{text:>8}" for text in alone)
     )
     return radius
+
+
+# ---- a wrong measurement
+MASKS = {
+    "carat, x, y or z": (["carat", "x", "y", "z"], 1),
+    "one of six numbers": (list(STEPS), 2),
+    "any of all nine": (FEATURES, 3),
+}
+
+
+def worst_constant(model, X):
+    """By how much the estimate of half of the diamonds moves if one feature of all of them has the
+    constant that moves it most."""
+    moves = []
+    for j, values in enumerate(load()[0][TRAINING].T):
+        for value in (0, 1e6, values.min(), values.max(), np.nan):
+            wrong = X.copy()
+            wrong[:, j] = value
+            moves.append(np.median(np.abs(model(wrong) - model(X))))
+    return max(moves)
+
+
+def tell_faults(X, y):
+    """For each choice of features: how many diamonds have a useful price whatever one of them
+    says."""
+    moved = worst_constant(make_model(), X)
+    print(
+        f"One wrong feature: with the worst constant the plain model moves by {percent(moved)} or "
+        "more for half of\nthe diamonds. A model that was trained with masks, by all of them and "
+        "without noise: calls for each\ndiamond, median error, and the share within a tolerance of "
+        "the price whatever one feature says"
+    )
+    tolerances = [100 * math.log(1 + part) for part in (0.1, 0.2, 0.3)]
+    print(f"{'wrong may be':<20}{'calls':>7}{'error':>8}{'10 %':>8}{'20 %':>8}{'30 %':>8}")
+    for name, (names, shown) in MASKS.items():
+        calls, model = math.comb(len(names), shown), make_model(masks=(names, shown))
+        faulty = Faulty([FEATURES.index(one) for one in names], shown=shown)
+        useful, errors = np.zeros(3), []
+        with Estimator(model, len(FEATURES), calls, faulty=faulty) as e:
+            for x, price in zip(X, y):
+                found = [e.certify_masks(x, tolerance) for tolerance in tolerances]
+                errors.append(abs(found[0].prediction - price))
+                useful += [c.faults > 0 and errors[-1] <= c.tolerance for c in found]
+        shares = "".join(f"{share:8.2f}" for share in useful / len(X))
+        print(f"{name:<20}{calls:7d}{percent(np.median(errors)):>8}{shares}")
 
 
 # ---- prediction intervals
@@ -192,6 +244,8 @@ def tell_intervals(model, X, y, sigma, alpha=0.1):
 
 # ---- the program
 def run(options):
+    if options.faults:
+        return tell_faults(*(part[: options.diamonds] for part in inputs()))
     model, noisy = make_model(), make_model(MOST_NOISE)
     X, y = (part[: options.diamonds] for part in inputs())
     tuning = [part[HELD_OUT] for part in load()]
@@ -241,6 +295,7 @@ def plot(curves, path):
 OPTIONS = {
     "--diamonds": {"type": shared.above_0, "default": 1000, "help": "that are certified"},
     "--samples": {"type": shared.above_0, "default": 1000, "help": "of each diamond and sigma"},
+    "--faults": {"action": "store_true", "help": "one wrong feature instead of small errors"},
     **shared.JOBS,
     **shared.PLOT,
 }

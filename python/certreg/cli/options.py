@@ -254,6 +254,9 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
         "values at once",
         "--brightness P%|LO%,HI%": "the radius also holds for images that are darker and brighter "
         "by up to this percentage",
+        "--faulty K:A,B+C,...": "units of columns that may have any values: each noisy sample "
+        "shows K of them, and the others are NaN. Tables then have the radius with 0 to 7 wrong "
+        "units",
     },
     "demands": {
         "--require SHARE[@R]": "exit with status 6 if less than this share of the rows has a "

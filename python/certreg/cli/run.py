@@ -27,7 +27,7 @@ from ..frames import noise_on, number_columns, takes_by_position
 from ..inputs import Inputs, doubts, known_cells, prepare
 from ..library import CertregError, ModelWarning
 from ..models import as_model
-from ..questions import Question, Serving, stated_tolerance, tolerance_text
+from ..questions import Faulty, Question, Serving, stated_tolerance, tolerance_text
 from ..rows import certify_rows, grouped
 from ..store import default_in
 from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, not_covered
@@ -285,6 +285,8 @@ class Work:
         sets = _change_sets(self) if given.command == "certify" else None
         with self.failures(self.saved):
             options.update({"alternatives": sets} if sets else {})
+            if given.command == "certify" and given.faulty:
+                options["faulty"] = _faulty(self)
             return certify_rows(
                 self.function, self.X, given.sigma, questions(given), **grouped(options)
             )
@@ -454,20 +456,38 @@ def _of_the_model(error: BaseException) -> str:
     return in_options(described(cause)) if cause is error else described(cause)
 
 
-# ---- sets of changes
+# ---- sets of changes, and wrong features
+def _column(work: Work, text: str) -> int | str:
+    """A column by its name or index."""
+    names = work.features.names
+    if is_frame(work.X):
+        return text
+    if names and text in names:
+        return list(map(str, names)).index(text)
+    if text.isdecimal():
+        return int(text)
+    raise Failure(f"there is no column {text!r}: give a name, or an index from 0")
+
+
+def _count_of(option: str, text: str) -> tuple[int, list[str]]:
+    count, colon, columns = text.partition(":")
+    if not colon or not count.isdecimal():
+        raise Failure(f"{option} is {text!r}; it must be a number and columns, like 2:a,b,c")
+    return int(count), columns.split(",")
+
+
+def _faulty(work: Work) -> Faulty:
+    """The units that --faulty names."""
+    shown, units = _count_of("--faulty", work.given.faulty)
+    return Faulty([[_column(work, one) for one in unit.split("+")] for unit in units], shown)
+
+
 def _change_sets(work: Work) -> list[ChangeSet]:
     """The sets of changes that --any, --at-most and --brightness name."""
-    given, X, names = work.given, work.X, work.features.names
+    given, X = work.given, work.X
 
     def one_of(text: str) -> OneOf:
-        at: int | str = text
-        if not is_frame(X):
-            if names and text in names:
-                at = list(map(str, names)).index(text)
-            elif text.isdecimal():
-                at = int(text)
-            else:
-                raise Failure(f"there is no column {text!r}: give a name, or an index from 0")
+        at = _column(work, text)
         if not given.rows or at not in (X.columns if is_frame(X) else range(X.shape[1])):
             return OneOf(at)
         whole = work.reference()
@@ -480,10 +500,8 @@ def _change_sets(work: Work) -> list[ChangeSet]:
 
     found: list[ChangeSet] = [one_of(text) for text in given.any or ()]
     for text in given.at_most or ():
-        count, colon, columns = text.partition(":")
-        if not colon or not count.isdecimal():
-            raise Failure(f"--at-most is {text!r}; it must be a number and columns, like 2:a,b,c")
-        found.append(AtMost(int(count), [one_of(part) for part in columns.split(",")]))
+        count, columns = _count_of("--at-most", text)
+        found.append(AtMost(count, [one_of(part) for part in columns]))
     if given.brightness:
         lo, hi = _brightness(given.brightness)
         white = 1.0 if is_frame(X) or np.max(X) <= 1 else 255.0
