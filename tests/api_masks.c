@@ -4,6 +4,7 @@
 #include "support/api_kit.h"
 #include "backend/backend.h"
 #include "support/emulated_device.h"
+#include <certreg/queue.h>
 
 enum { INPUTS = 7, UNITS = 4, ROWS = 24000 };
 static const float z_of[INPUTS] = {1, 2, 3, 4, 5, 6, 7}, scale[INPUTS] = {1, 0, 1, 1, 1, 1, 1};
@@ -125,6 +126,11 @@ TEST(masks_belong_to_a_record)
 }
 
 /* ---- radii */
+static void close_queue(void *q)
+{
+    certreg_queue_destroy(q);
+}
+
 static double above(double x) /* P(t > x) */
 {
     return 0.5 * erfc(x * 0.7071067811865476);
@@ -243,6 +249,59 @@ TEST(joint_and_moved_certificates_of_wrong_units_are_shorter)
     ck_assert(!certreg_move_certificate(c, WIDE, NULL, origin, to, NULL, &moved));
     for (int k = 0; k < 3; k++)
         ck_assert_double_eq_tol(moved.fault_radius[k], c->fault_radius[k] - 0.1, 1e-7);
+}
+
+/* The second input with a margin of 0.05; the third one is moved by 1, so that its radius limits.
+ */
+static int write_member(void *user, certreg_alternative *a)
+{
+    (void)user;
+    if (a->number == 1) a->margin = 0.05;
+    if (a->number == 2) a->z[WIDE - 1] = 0.4f;
+    return 0;
+}
+
+TEST(radii_of_wrong_units_follow_from_the_joint_one)
+{
+    static const float origin[WIDE];
+    static int32_t unit[WIDE];
+    const certreg_masks m =
+        STRUCT(certreg_masks, .marker = NAN, .units = WIDE - 1, .unit = unit, .shown = 2);
+    for (int j = 0; j < WIDE; j++) unit[j] = j + 1 < WIDE ? j : -1;
+    const certreg_model model = MODEL(.eval = last_of, .inputs = WIDE, .outputs = 1, .masks = &m);
+    const certreg_plan plan = PLAN(.seed = 3, .max_samples = 1000);
+    for (uint64_t asked = 0; asked < 2; asked++) {
+        certreg_queue *q;
+        certreg_certificate c = kit_certificate();
+        certreg_alternative_result members[3] = {{.struct_size = sizeof *members}};
+        uint32_t limiting;
+        certreg_queue_result r = STRUCT(certreg_queue_result, .certificates = &c, .room = 1,
+                                        .limiting = &limiting, .alternatives = members,
+                                        .alternative_room = 3);
+        const certreg_question question = QUESTION(.tolerance = 1.6, .faults = asked);
+        const certreg_alternatives set = STRUCT(certreg_alternatives, .count = 2,
+                                                .write = write_member,
+                                                .first_noise_id = UINT64_C(1) << 63);
+        const certreg_queue_input in = STRUCT(certreg_queue_input, .z = origin, .sigma = 0.5,
+                                              .questions = &question, .count = 1,
+                                              .alternatives = &set);
+        const certreg_queue_plan how =
+            STRUCT(certreg_queue_plan, .capacity = 4, .sets = 1, .alternatives = 2);
+        int32_t full;
+        ck_assert_int_eq(certreg_queue_create(NULL, &model, &plan, &how, NULL, &q), CERTREG_OK);
+        kit_close_later(close_queue, q);
+        ck_assert_int_eq(certreg_queue_add(q, &in, &full), CERTREG_OK);
+        ck_assert_msg(!certreg_queue_run(q), "%s", certreg_queue_error(q)->text);
+        ck_assert_int_eq(certreg_queue_take(q, &r), CERTREG_OK);
+        ck_assert_double_gt(c.radius, 0.2);
+        ck_assert_double_eq(c.fault_radius[0], c.radius);
+        ck_assert_double_eq(c.fault_radius[asked], c.radius);
+        for (int k = 1 + (int)asked; k < 8; k++) {
+            const double w = asked ? unseen(1) : 1,
+                         v = follows(2 * c.radius, w, unseen(k), 0.5) / 2;
+            ck_assert_double_eq_tol(c.fault_radius[k], v, 1e-6);
+        }
+    }
 }
 
 /* ---- refusals */

@@ -157,11 +157,11 @@ static void join_fault_radii(cr_view *v, certreg_certificate *c)
     const int is_alike = c->output < 0 || v->model.kind[c->output] == CERTREG_OUTPUT_REAL,
               holds = c->fault_radius[c->faults] > 0 && radius > 0;
     for (size_t k = 0; k < CR_FAULTS; k++) {
-        double least = holds && k <= c->faults ? radius : 0;
-        if (holds && k > c->faults && is_alike)
-            least = cr_fault_radius(v, allowed, c->faults, k, radius);
-        c->fault_radius[k] = k == c->faults && holds ? c->radius
-                                                     : nextafter(least * v->input.min_sigma, 0);
+        const double more = holds && is_alike && k > c->faults
+                                ? cr_fault_radius(v, allowed, c->faults, k, radius)
+                                : 0;
+        c->fault_radius[k] = nextafter(more * v->input.min_sigma, 0);
+        if (holds && k <= c->faults) c->fault_radius[k] = c->radius;
     }
 }
 
