@@ -93,16 +93,15 @@ static certreg_status use(int which)
     }
 }
 
-/* What each of them reads and writes; the size of the first version where it was another: of the
- * plan, and of the certificate of 0.2.0. */
+/* What each of them reads and writes; the size in 0.2.0 where it was another. */
 static const struct {
     grown *in, *out;
     size_t in_size, out_size, in_oldest, out_oldest;
 } calls[] = {
-    {&model, NULL, sizeof(certreg_model), 0, 0, 0},
+    {&model, NULL, sizeof(certreg_model), 0, 80, 0},
     {&plan, NULL, sizeof(certreg_plan), 0, 80, 0},
-    {&question, &found, sizeof(certreg_question), sizeof(certreg_bounds), 0, 0},
-    {&question, &certificate, sizeof(certreg_question), sizeof(certreg_certificate), 0, 160},
+    {&question, &found, sizeof(certreg_question), sizeof(certreg_bounds), 104, 0},
+    {&question, &certificate, sizeof(certreg_question), sizeof(certreg_certificate), 104, 160},
     {&bounds, &shift, sizeof(certreg_bounds), sizeof(certreg_mean_change), 0, 0},
     {&bounds, &radius, sizeof(certreg_bounds), sizeof(certreg_radius), 0, 0},
     {&bounds, &radius, sizeof(certreg_bounds), sizeof(certreg_radius), 0, 0},

@@ -260,8 +260,8 @@ typedef struct certreg_masks certreg_masks;
  *  and radius are 0, and the outcome is CERTIFIED if faults is above 0. The record is
  *  emptied, and answers nothing until the next begin.
  *  @param z         inputs numbers; NaN and infinity are allowed
- *  @param question  the median of one REAL output about CERTREG_CENTER_PREDICTION with
- *                   FINITE; no target, serving or relative tolerance
+ *  @param question  the median of one REAL output about CERTREG_CENTER_PREDICTION; no
+ *                   target, serving, relative tolerance or faults
  *  @param out       samples is the number of masks, counted_out how many outputs are
  *                   out on the worse side
  *  @return CERTREG_OK, also after an abstention; CERTREG_E_INVALID, also if there are

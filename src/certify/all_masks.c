@@ -24,15 +24,14 @@ static certreg_status check_question(const cr_context *w, const certreg_question
     if (!status) status = cr_question_validate(w->record, q, w->why);
     if (status) return status;
     q->given = given;
-    if (g->statistic == CERTREG_STATISTIC_MEDIAN && g->method == CERTREG_METHOD_FINITE &&
-        g->center == CERTREG_CENTER_PREDICTION && !q->is_vector && !q->is_angle &&
+    if (cr_question_allows_faults(w->record, q) && !q->is_vector && !q->is_angle &&
         !(g->target_radius > 0) && !g->serving_samples && !(g->relative_tolerance > 0) &&
         !g->faults)
         return CERTREG_OK;
     return cr_error_set(w->why, CERTREG_E_INVALID,
-                        "question: for all masks ask about the median of one REAL output with "
-                        "CERTREG_METHOD_FINITE and CERTREG_CENTER_PREDICTION, without target, "
-                        "serving, relative_tolerance and faults");
+                        "question: for all masks ask about the median of one REAL output, about "
+                        "CERTREG_CENTER_PREDICTION and without target, serving, "
+                        "relative_tolerance and faults");
 }
 
 /* Returns the number of sets of `shown` of so many units, or UINT64_MAX above 2^53. */
@@ -159,12 +158,12 @@ static certreg_status certify(const cr_context *w, const float *z, const certreg
     certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "out", w->why);
     if (status) return status;
     const uint32_t size = out->struct_size; /* before callbacks run */
-    status = check_question(w, question, &q);
+    status = count_masks(w, &count);
+    if (!status) status = check_question(w, question, &q);
     if (!status && !z) status = cr_error_set(w->why, CERTREG_E_INVALID, "z is NULL");
     if (!status && !w->record->model.eval)
         status = cr_error_set(w->why, CERTREG_E_WRONG_STATE,
                               "model.eval is NULL, and every mask needs an output of the model");
-    if (!status) status = count_masks(w, &count);
     w->record->input.is_set = 0; /* nothing else answers from these outputs */
     cr_record_clear(w->record);
     cr_certificate_init(w->record, status ? NULL : &q, &c);

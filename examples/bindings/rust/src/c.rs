@@ -16,6 +16,7 @@ pub struct Model {
     pub eval: Eval, pub user: *mut c_void,
     pub inputs: usize, pub outputs: usize, pub batch: usize,
     pub scale: *const f32, pub kind: usize, pub lo: usize, pub hi: usize,
+    pub masks: usize,
 }
 /// What costs memory or fixes the noise.
 #[repr(C)]
@@ -40,6 +41,7 @@ pub struct Question {
     pub bonferroni: u64,
     prediction: usize, target: usize, serving: usize, prediction_count: usize,
     pub output_count: usize, pub relative_tolerance: f64,
+    faults: u64,
 }
 /// The answer to one question.
 #[repr(C)]
@@ -60,6 +62,9 @@ pub struct Certificate {
     pub samples_needed: u64,
     /// How many outputs were asked again, their largest difference, and how near to out counts.
     pub audited: u64, pub audit_change: f64, pub audit_band: f64, pub audit_share: f64,
+    /// The counts behind a median, for bounds of a population.
+    pub counted: u64, pub counted_out: u64, pub counted_required: f64,
+    faults: u64, fault_radius: [f64; 8],
 }
 #[repr(C)]
 pub struct Failure {
@@ -70,9 +75,9 @@ pub struct Failure {
     pub text: [c_char; 256],
 }
 // The sizes that this version of the library has; a crate with other ones does not compile.
-const _: () = assert!(size_of::<Batch>() == 88 && size_of::<Model>() == 80);
-const _: () = assert!(size_of::<Plan>() == 88 && size_of::<Question>() == 104);
-const _: () = assert!(size_of::<Certificate>() == 224 && size_of::<Failure>() == 296);
+const _: () = assert!(size_of::<Batch>() == 88 && size_of::<Model>() == 88);
+const _: () = assert!(size_of::<Plan>() == 88 && size_of::<Question>() == 112);
+const _: () = assert!(size_of::<Certificate>() == 320 && size_of::<Failure>() == 296);
 
 pub enum Handle {} // certreg_estimator, which nobody looks into
 #[link(name = "certreg")]

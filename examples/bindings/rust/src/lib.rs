@@ -97,7 +97,7 @@ impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
             struct_size: size_of::<c::Model>() as u32, reserved: 0,
             eval: eval::<F>, user: callback as *mut c_void,
             inputs: model.inputs, outputs: model.outputs, batch: model.batch,
-            scale, kind: 0, lo: 0, hi: 0,
+            scale, kind: 0, lo: 0, hi: 0, masks: 0,
         };
         let mut why: c::Failure = unsafe { zeroed() };
         why.struct_size = size_of::<c::Failure>() as u32;
