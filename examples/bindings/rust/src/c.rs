@@ -64,7 +64,7 @@ pub struct Certificate {
     pub audited: u64, pub audit_change: f64, pub audit_band: f64, pub audit_share: f64,
     /// The counts behind a median, for bounds of a population.
     pub counted: u64, pub counted_out: u64, pub counted_required: f64,
-    faults: u64, fault_radius: [f64; 8],
+    pub faults: u64, pub fault_radius: [f64; 8],
 }
 #[repr(C)]
 pub struct Failure {
