@@ -65,7 +65,7 @@ _LATER = {
     "parametric": "Combinations Crops GainAndShift Parametric",
     "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
     "rows": "Options certify_rows",
-    "table": "ResumeError Rows RowsError population",
+    "table": "ResumeError Rows RowsError plan_population population",
     "training": "TrainedDenoiser join_denoiser train_denoiser",
     "tuning": "Comparison Trial TunedScale compare_denoised tune_scale",
     "units": "RadiusComparison compare_radius within",
@@ -79,7 +79,7 @@ if _TYPE_CHECKING:
     from .parametric import Combinations, Crops, GainAndShift, Parametric
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
     from .rows import Options, certify_rows
-    from .table import ResumeError, Rows, RowsError, population
+    from .table import ResumeError, Rows, RowsError, plan_population, population
     from .training import TrainedDenoiser, join_denoiser, train_denoiser
     from .tuning import Comparison, Trial, TunedScale, compare_denoised, tune_scale
     from .units import RadiusComparison, compare_radius, within

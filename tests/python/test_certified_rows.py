@@ -401,7 +401,7 @@ def trials():
         true = TRUE[(rng.random(N) < MUCH).astype(int)]
         certificates = some.certificates.copy()
         certificates["radius"][:, 0, 0] = true * np.where(rng.random(N) < ALPHA, 1.5, 1)
-        certificates["alpha"] = ALPHA
+        certificates["alpha"], certificates["counted"] = ALPHA, 0
         made.append((true, dataclasses.replace(some, certificates=certificates)))
     return made
 
@@ -453,8 +453,9 @@ def test_each_sigma_has_its_alpha_and_all_hold_together():
         expected = np.maximum((share - root - 0.025) / 0.975, 0)
         np.testing.assert_allclose(line["population"], expected, atol=2e-12)
         assert (line["population"] <= expected).all()
-    one = population(rows, radius=0.2)[0]
+    one = population(changed(counted=0), radius=0.2)[0]  # certificates alone
     lower = binomial_lower(int((rows["radius"][:, 0, 0] >= 0.2).sum()), 60, gamma)
+    assert list(one) == ["sigma", "radius", "share", "population", "rows"]
     assert one["population"] == pytest.approx((lower - 0.025) / 0.975, abs=2e-12)
     all_radii = population(rows)[0]
     assert one["population"] > all_radii["population"][all_radii["radius"] <= 0.2][-1] > 0
@@ -475,6 +476,13 @@ def test_labels_and_failed_rows_count():
     np.testing.assert_array_equal(bounds["share"], lines["accuracy"])
     for name in ("population", "rows", "radius"):
         np.testing.assert_array_equal(bounds[name], lines[name])
+
+
+def changed(**fields):
+    certificates = ROWS.certificates.copy()
+    for name, value in fields.items():
+        certificates[name] = value
+    return dataclasses.replace(ROWS, certificates=certificates)
 
 
 def saved(rows):
@@ -501,6 +509,7 @@ def saved(rows):
     (lambda: rows_of(x=DRAWN, questions=Question(0.5, method="asymptotic")), "no bound of this"),
     (lambda: rows_of(x=DRAWN, questions=Question(0.5, method="baseline")), "no bound of this kind"),
     (lambda: rows_of(x=DRAWN, radius=0.1), "output bounds, which have no radii"),
+    (lambda: changed(faults=1), "wrong features too: ask with faults 0"),
 )  # fmt: skip
 def test_rows_that_prove_nothing_are_refused(folder, make, text):
     with pytest.raises(ValueError, match=text):
@@ -516,6 +525,13 @@ def test_rows_that_prove_nothing_are_refused(folder, make, text):
     (dict(error=1), ValueError, "error needs labels"),
     (dict(error=-1, labels=DRAWN[:, 0]), ValueError, "error is -1; it must be at least 0"),
     (dict(question=2), IndexError, "question is 2"),
+    (dict(limits=3), ValueError, "limits are for one radius and counted"),
+    (dict(limits=-1, radius=0.1), ValueError, "limits"),
+    (dict(limits=3, radius=0.1, question=1), ValueError, "limits are for one radius and counted"),
+    (dict(limits=ROWS, radius=0.1), ValueError, "limits has inputs of these rows"),
+    (dict(limits=ROWS[50:], radius=0.1), ValueError, "limits has inputs of these rows"),
+    (dict(limits=rows_of(x=DRAWN + 1, sigma=[0.25, 0.5]), radius=0.1), ValueError, "has noise ids"),
+    (dict(limits=rows_of(x=DRAWN + 1, seed=9), radius=0.1), ValueError, "limits has the sigmas"),
 )
 def test_wrong_arguments_of_a_population_are_refused(wrong, kind, text):
     with pytest.raises(kind, match=text):
@@ -528,3 +544,77 @@ def test_labels_need_a_prediction_that_the_pilot_fixes():
     assert population(rows)[0]["population"].max() < 1
     with pytest.raises(ValueError, match="with labels the center must be 'prediction'"):
         population(rows, labels=DRAWN[:, 0])
+
+
+# ---- counts in place of certificates
+MANY = np.random.default_rng(5).normal(size=(700, 3)).astype(np.float32)
+
+
+def uneven(x):
+    return x[:, 0] * x[:, 1]
+
+
+def test_a_count_has_the_level_of_its_limit_alone():
+    stats = package("scipy.stats")
+    rows, radius = rows_of(uneven, MANY[:300], samples=40), 0.3
+    q, n = stats.norm.cdf(-radius / 0.25), int(rows["counted"].max())
+    levels = stats.binom.cdf(np.arange(n), n, q)
+    rule = int(np.abs(levels - 0.25).argmin())
+    for limit, given in ((3, 3), (rule, None)):
+        line = population(rows, radius=radius, limits=given)[0]
+        passed = (rows["counted_out"][:, 0, 0] <= limit).sum()
+        lower = stats.beta.ppf(0.05, passed, 300 - passed + 1)
+        assert (line["limit"], line["share"]) == (limit, passed / 300)
+        assert line["level"] == pytest.approx(levels[limit], rel=1e-5) and line["level"] < 0.5
+        least = (lower - levels[limit]) / (1 - levels[limit])
+        assert line["population"] == pytest.approx(least, abs=1e-5) and least > 0.1
+        refused = np.array([300 - passed])
+        assert line["rows"] == 300 - most_wrong(refused, 300, line["level"], 0.05)[0]
+    assert population(rows, radius=radius, limits=n)[0]["population"] == 0
+    rows.certificates["counted"] = 0
+    assert population(rows, radius=radius)[0]["population"] < least / 2
+
+
+def test_rows_that_failed_or_have_fewer_samples_pass_at_no_higher_level():
+    whole = population(ROWS, radius=0.02)[0]
+    n = int(ROWS["counted"].max())
+    assert whole["share"] == 1
+    line = population(changed(counted=0, counted_out=0), radius=0.02)[0]
+    assert "limit" not in line
+    some = changed()
+    some.certificates["counted"][:30] = 0  # failed rows have no counts
+    assert population(some, radius=0.02)[0]["share"] == 0.5
+    few = changed(counted_out=whole["limit"])
+    few.certificates["counted"][:30] = n // 2
+    found = population(few, radius=0.02)[0]
+    assert (found["share"], found["level"]) == (0.5, whole["level"])
+    served = changed(counted_required=0.6, counted_out=whole["limit"])
+    assert population(served, radius=0.02)[0]["share"] == 0
+
+
+def test_other_rows_plan_the_bound_and_choose_the_limit():
+    pilot, rest = MANY[:60], MANY[60:560]
+    plans = rows_of(uneven, pilot, samples=100, seed=3)
+    rows = rows_of(uneven, rest, samples=40, seed=4)
+    for radius in (0.2, 0.3):
+        plan = certreg.plan_population(plans, radius=radius, samples=40, count=500)[0]
+        line = population(rows, radius=radius, limits=plans)[0]
+        assert (line["limit"], line["level"]) == (plan["limit"], plan["level"])
+        assert abs(line["population"] - plan["population"]) < 0.15 and line["population"] > 0.1
+        assert plan["low"] <= plan["population"] <= plan["high"] < plan["low"] + 0.4
+        assert population(rows, radius=radius, limits=plan["limit"])[0] == line
+
+
+@parametrize(
+    "rows, more, text",
+    (ROWS[:59], {}, "at least 60 rows with at least 64 counted outputs each: there are 59"),
+    (rows_of(x=DRAWN, samples=40), {}, "there are 60 with 36"),
+    (ROWS, dict(question=1), "there are 60 with 0"),
+    (ROWS, dict(radius=0), "radius is 0"),
+    (ROWS, dict(count=0), "count"),
+    (ROWS, dict(confidence=1), "confidence is 1"),
+    (rows_of(x=DRAWN, pilot=30), dict(samples=30), "the pilot takes all"),
+)
+def test_plans_that_cannot_be_made_are_refused(rows, more, text):
+    with pytest.raises(ValueError, match=text):
+        certreg.plan_population(rows, **{"radius": 0.1, "samples": 100, "count": 100, **more})
