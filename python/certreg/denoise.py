@@ -28,7 +28,7 @@ def _flat(X: np.ndarray) -> np.ndarray:
         return numbers(X, np.float32, "X").reshape(len(X), -1)
 
 
-def _digests(X: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def digests_of_rows(X: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """A digest of 64 bits for each row, of its features with noise: codes of exact columns differ
     from one DataFrame to the next."""
     digests = []
@@ -110,7 +110,7 @@ class Denoised:
         )
         with callbacks:
             self._open(lambda *out: int(lib.certreg_denoiser_create(C.byref(plan), *out)))
-        self._examples = np.unique(_digests(examples, self.scale))
+        self._examples = np.unique(digests_of_rows(examples, self.scale))
 
     def _open(self, make: Callable[..., int]) -> None:
         """Takes the library's denoiser, which no call changes, so any number of threads can use it
@@ -355,7 +355,7 @@ def examples_among(model: Model, X: np.ndarray) -> np.ndarray:
     """The indices of the rows of X among the examples of the model's denoiser, if it has one."""
     if not isinstance(model, Denoised) or X.shape[1:] != model.shape:
         return np.empty(0, np.intp)
-    return np.flatnonzero(np.isin(_digests(X, model.scale), model._examples))
+    return np.flatnonzero(np.isin(digests_of_rows(X, model.scale), model._examples))
 
 
 def remark_on_examples(model: Model, X: np.ndarray) -> list[str]:

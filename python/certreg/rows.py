@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from . import structs as S
 from .alternatives import Alternatives, ChangeSet, Space
-from .arguments import Call, Data, Executor, Model, Path, Scale, abbreviated, field_names, integer
-from .arguments import number, own_names, positive, seed_or_random
+from .arguments import Call, Data, Executor, Model, Path, Scale, Series, abbreviated, field_names
+from .arguments import integer, number, own_names, positive, seed_or_random
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraints_of, member
 from .constants import no_member
-from .denoise import remark_on_examples
+from .denoise import digests_of_rows, remark_on_examples
 from .display import Progress, Reporter
 from .estimator import Kinds, kinds_of, pilot_for
 from .frames import index_of
@@ -141,6 +141,13 @@ def grouped(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {**own, "options": options}
 
 
+class ChosenScale:
+    """The base of a scale that knows the rows that chose it, by digests."""
+
+    scale: np.ndarray | Series
+    digests: frozenset[int]
+
+
 MOST_NAMED = 8  # rows in a message
 MANY = 8  # numbers that are meant for rows if there is one for each
 PER_FEATURE = ": give noise per feature as scale"
@@ -155,7 +162,7 @@ def certify_rows(
     questions: Asked | Sequence[Asked],
     *,
     samples: int = 1000,
-    scale: Scale = None,
+    scale: Scale | ChosenScale = None,
     batch: int = 0,
     seed: int | None = None,
     noise_id: int = 0,
@@ -186,11 +193,12 @@ def certify_rows(
         tolerance.
     samples : int
         Number of samples of each row at each sigma, pilot included.
-    scale : array_like, mapping, Series or {"std", "iqr"}, optional
+    scale : array_like, mapping, Series, TunedScale or {"std", "iqr"}, optional
         Noise of each feature in units of sigma, >= 0. For a DataFrame also a dict or Series by the
         names of columns, with 0 for missing names. By default 1, but 0 for columns without numbers,
         categories and features with few values (docs/guide/choosing.md). "std" and "iqr" are the
-        feature_scale of X; better use reference data: serving needs ``rows.scale``.
+        feature_scale of X; better use reference data: serving needs ``rows.scale``. A TunedScale
+        knows the rows that chose it: `population` then refuses them.
     batch : int
         Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384, of
         DataFrames 32,768.
@@ -253,6 +261,9 @@ def certify_rows(
     >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0], [2.0]], 0.25, 0.5, seed=1)
     >>> rows.radius.round(2).tolist()
     [0.47, 0.46]"""
+    chosen_by: frozenset[int] = frozenset()
+    if isinstance(scale, ChosenScale):
+        chosen_by, scale = scale.digests, scale.scale
     own_units = scale is None and inputs is None
     if own_units and resume is not None:
         kept = default_in(resume, np.shape(X)[1:])  # the default of the rows that are done
@@ -319,7 +330,8 @@ def certify_rows(
     _check_set(job, matrix[0])
     work = _Certification(job, matrix, domain, more.model_id, seed is not None, skips)
     work.rows.index = index_of(X)
-    made = {"the scale": isinstance(scale, str), "the denoiser": bool(remarks)}
+    chose = chosen_by and not chosen_by.isdisjoint(digests_of_rows(matrix, told.scale).tolist())
+    made = {"the scale": isinstance(scale, str) or bool(chose), "the denoiser": bool(remarks)}
     made["the set of alternatives"] = sets is not None and sets.space.is_of_rows
     work.rows.made = " and ".join(name for name, was_made in made.items() if was_made)
     if inputs is None:

@@ -17,14 +17,15 @@ from .arguments import number, refuse, seed_or_random, with_habits
 from .arrays import PIECE, array_of, check_finite, numbers
 from .boxes import bounds_of, radius_of_box
 from .constants import Domain
-from .denoise import Denoised, check_use, check_whole, digest_of, examples_among
+from .denoise import Denoised, check_use, check_whole, digest_of, digests_of_rows
+from .denoise import examples_among
 from .display import Line, Progress, Reporter, Table, aligned
 from .estimator import Estimator
 from .frames import index_of, is_frame, split_frame
 from .inputs import scale_by_rule, taken
 from .library import of_model
 from .questions import Asked, Question, question_of, typical_tolerance
-from .rows import Options, certify_rows, with_options
+from .rows import ChosenScale, Options, certify_rows, with_options
 from .table import Record, Rows, RowsError, labels_of, mean_error
 
 LEAST_ROWS, MOST_GROUPS = 12, 64
@@ -41,6 +42,7 @@ class Groups:
     member  (features, groups) of float32: 1 if a feature belongs to a group; features without
             noise belong to none
     sizes   number of features of each group, or its part of the squared norm of box / start
+    digests of the features with noise of each row of X
     limit   largest factor"""
 
     def __init__(
@@ -69,6 +71,7 @@ class Groups:
             groups = [str(name) for name in X.columns]
         self.names, self.member = _members(groups, shape, start > 0)
         self.start, self.limit, self.has_box = start, limit, bounds is not None
+        self.digests = frozenset(digests_of_rows(matrix, start).tolist())
         if bounds is None:
             self.sizes: np.ndarray = self.member.sum(0, dtype=np.float64)
         else:
@@ -208,8 +211,8 @@ class Trial:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class TunedScale:
-    """The result of tune_scale, for certify_rows(..., sigma=t.sigma, scale=t.scale).
+class TunedScale(ChosenScale):
+    """The result of tune_scale, for certify_rows(..., sigma=t.sigma, scale=t).
 
     Attributes
     ----------
@@ -238,7 +241,9 @@ class TunedScale:
     history : tuple of Trial
         All trials.
     model_calls : int
-        Rows with which the model was called."""
+        Rows with which the model was called.
+    digests : frozenset of int
+        Of the rows of X, so that certify_rows knows them."""
 
     scale: np.ndarray | Series
     sigma: float
@@ -250,6 +255,7 @@ class TunedScale:
     shares: np.ndarray
     history: tuple[Trial, ...]
     model_calls: int
+    digests: frozenset[int] = dataclasses.field(default=frozenset(), repr=False)
 
     def table(self) -> Table:
         """Return a dict with the name, share and factor of each group."""
@@ -553,6 +559,7 @@ class _Search:
             shares=start.limits / start.limits.sum(),
             history=tuple(self.history),
             model_calls=self.calls,
+            digests=self.setting.digests,
         )
 
 

@@ -1,6 +1,7 @@
 """The choice of scale and sigma."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -236,3 +237,19 @@ def test_exceptions_of_the_model_name_the_row():
         tuned(fails, far)
     assert caught.value.row == 10
     assert isinstance(caught.value.__cause__, ArithmeticError)
+
+
+def test_a_scale_knows_the_rows_that_chose_it():
+    pandas = package("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    by_name = lambda x: linear(np.asarray(x, np.float32))  # noqa: E731
+    for x, model in ((X, linear), (frame, by_name)):
+        t, other = tuned(model, x, samples=100, rounds=1), x + 1
+        t = pickle.loads(pickle.dumps(t))
+        how = dict(samples=100, seed=5, progress=False, scale=t)
+        rows = certify_rows(model, other, t.sigma, 1.0, **how)
+        assert not rows.made and certreg.population(rows, radius=0.01)
+        np.testing.assert_array_equal(rows.scale, np.asarray(t.scale))
+        rows = certify_rows(model, x[40:], t.sigma, 1.0, **how)
+        with pytest.raises(ValueError, match="the scale came from these rows"):
+            certreg.population(rows)

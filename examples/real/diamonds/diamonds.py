@@ -133,7 +133,7 @@ def percent(difference):
     return f"{100 * (factor(difference) - 1):.1f} %"
 
 
-def tell(name, rows, X, y, scale):
+def tell(name, rows, X, y):
     """A line about certificates, and how far each measurement may be off if it alone is wrong.
     Returns the radii."""
     radius, useful = rows["radius"][:, 0, 0], rows.useful_radii(y)[:, 0, 0]
@@ -141,7 +141,7 @@ def tell(name, rows, X, y, scale):
     (wrong,) = (c for c in changes if c["change"] == "rounding to steps, at most")
     (proved,) = population(rows, radius=np.nextafter(wrong["norm"], np.inf))
     of_all = f"{math.floor(1000 * proved['population']) / 10:.1f} %"
-    alone = [f"{radius.mean() * s:.2g}{unit}" for s, unit in zip(scale, UNITS.values())]
+    alone = [f"{radius.mean() * s:.2g}{unit}" for s, unit in zip(rows.scale, UNITS.values())]
     print(
         f"{name:<20}{rows.sigmas[0]:5g}{percent(np.nanmean(rows.label_errors(y))):>8}"
         f"{radius.mean():9.2f}{useful.mean():9.2f}{wrong['covered']:9d}{of_all:>8}   "
@@ -271,10 +271,10 @@ def run(options):
     radii = {}
     for name, one, level, scale in (
         ("as it is", model, sigma, SCALE),
-        ("with a tuned scale", model, tuned.sigma, tuned.scale),
+        ("with a tuned scale", model, tuned.sigma, tuned),
         ("trained under noise", noisy, chosen_sigma(noisy, *tuning, options)[0], SCALE),
     ):
-        radii[name] = tell(name, certified(one, X, level, options, scale), X, y, scale)
+        radii[name] = tell(name, certified(one, X, level, options, scale), X, y)
     tell_intervals(model, X, y, sigma)
     if options.plot:
         plot({name: radii[name] for name in radii if "tuned" not in name}, options.plot)
