@@ -2,6 +2,7 @@
  * proof and on ordinary ones, each at its worst shift. The steps of theory 12 are repeated here
  * with known outputs; only the weights are the library's. */
 #include "statistics/normal.h"
+#include "statistics/binomial.h"
 #include "statistics/location.h"
 #include "conformal/conformal.h"
 #include "support/coverage.h"
@@ -189,6 +190,59 @@ TEST(interval_pairs_for_one_input_hold_together_at_half_of_alpha)
     coverage_row(2 * ALPHA, 0.395, RUNS, misses, &b, "two sets, alpha each");
     b.share = ALPHA / 2;
     coverage_row(ALPHA, 0.183, RUNS, misses, &b, "two sets, half of alpha each");
+}
+
+/* ---- a bound of the population from counts (theory 12.8): rows whose radius is just too short
+ * pass as often as the level allows, and the other half always */
+enum { ROWS = 300, POPULATIONS = 20000 };
+#define GAMMA 0.05
+#define OUT 0.05 /* the share out at which the radius is just too short */
+
+typedef struct counts {
+    uint64_t samples, most_out, fewer; /* of every other row; 0: as many */
+    double expected;
+} counts;
+
+/* The largest count whose level is at most this. */
+static int64_t limit_of(uint64_t samples, double radius, double level)
+{
+    int64_t k = -1;
+    while (certreg_count_level(samples, 0.5, radius, (uint64_t)(k + 1)) <= level) k++;
+    return k;
+}
+
+static unsigned bound_is_too_high(void *of, uint64_t run, double spend)
+{
+    const counts *c = of;
+    const double radius = -cr_normal_quantile(OUT),
+                 level = certreg_count_level(c->samples, 0.5, radius, c->most_out);
+    const uint64_t samples[] = {c->samples, c->fewer ? c->fewer : c->samples};
+    const int64_t most[] = {limit_of(samples[0], radius, level),
+                            limit_of(samples[1], radius, level)};
+    uint64_t passed = 0;
+    simulate_seed(&source, (UINT64_C(2000) << 32) + run);
+    for (int i = 0; i < ROWS; i++) {
+        int64_t out = 0;
+        if (simulate_uniform(&source) > 0.5)
+            for (uint64_t j = 0; j < samples[i % 2] && out <= most[i % 2]; j++)
+                out += simulate_uniform(&source) < OUT * (1 + 1e-6);
+        passed += out <= most[i % 2];
+    }
+    const double lower = 1 - cr_binomial_upper(ROWS - passed, ROWS, GAMMA * spend);
+    return (lower - level) / (1 - level) > 0.5;
+}
+
+TEST(population_is_overrated_as_often_as_expected)
+{
+    static const counts each[] = {{32, 0, 0, 0.0438},
+                                  {32, 1, 0, 0.0432},
+                                  {64, 2, 0, 0.0452},
+                                  {64, 4, 0, 0.0449},
+                                  {64, 2, 42, 0.0442}};
+    for (size_t i = 0; i < KIT_ROWS(each); i++)
+        coverage_row(GAMMA, each[i].expected, POPULATIONS, bound_is_too_high, (void *)(each + i),
+                     "population, %d of %d%s", (int)each[i].most_out, (int)each[i].samples,
+                     each[i].fewer ? ", half of the rows 42" : "");
 }
 
 TEST_MAIN("cover_interval")
