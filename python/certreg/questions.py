@@ -97,8 +97,7 @@ class Serving:
 
 @dataclasses.dataclass(frozen=True)
 class Faulty:
-    """Features that may have any values, such as those of broken sensors, and how samples hide
-    them.
+    """Features that may have any values, such as those of broken sensors, and how they are hidden.
 
     Every noisy sample shows some of the units and hides the others. A certificate has then also
     the radius with k units of arbitrary values, `fault_radius[k]` (docs/guide/faults.md).

@@ -577,6 +577,8 @@ def _fields(struct: Struct) -> dict[str, Json]:
             found[name] = str(value)  # many readers would lose bits of a number
         elif isinstance(value, (int, float)):
             found[name] = _number(value)
+        elif isinstance(value, C.Array):
+            found[name] = list(map(_number, value))
     return found
 
 

@@ -59,7 +59,9 @@ static void started(certreg_model m, certreg_plan p)
 
 
 def show(struct, place):
-    return "".join(f"NUMBER({place}.{field}); " for field in FIELDS[struct])
+    each = {"fault_radius": "NUMBERS({}, 8); "}
+    texts = (each.get(field, "NUMBER({}); ") for field in FIELDS[struct])
+    return "".join(map(str.format, texts, (f"{place}.{field}" for field in FIELDS[struct])))
 
 
 CALIBRATES = f"""
@@ -414,8 +416,10 @@ def numbers(answer):
     """The fields of results, in the order of the headers."""
     for struct in FIELDS:
         if type(answer).__name__ == python_name(struct):
-            found = [getattr(answer, field) for field in FIELDS[struct]]
-            return [len(f) if isinstance(f, tuple) else f for f in found]  # of pieces their number
+            found = {field: getattr(answer, field) for field in FIELDS[struct]}
+            radii = found.pop("fault_radius", ())  # the last one
+            pieces = [len(f) if isinstance(f, tuple) else f for f in found.values()]
+            return [*pieces, *radii]
     if isinstance(answer, (list, tuple)):
         return [number for one in answer for number in numbers(one)]
     return list(answer) if isinstance(answer, bytes) else np.ravel(answer).tolist()

@@ -96,6 +96,7 @@ def test_a_line_of_json_holds_question_run_and_certificate():
     for name, whole in (("run", run), ("certificate", c)):
         fields = dataclasses.asdict(whole)
         fields.pop("seed", None)
+        fields.update({k: list(v) for k, v in fields.items() if isinstance(v, tuple)})
         plain = {k: int(v) if isinstance(v, str) else v for k, v in said[name].items()}
         assert plain == fields
     asked = said["question"]

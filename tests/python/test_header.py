@@ -94,7 +94,7 @@ def test_fields_lie_where_the_compiler_puts_them():
             offset, kind = interface[f"{owner}.{field}"].split(" ", 1)
             assert getattr(ours(name), field).offset == int(offset), field
             assert KINDS.get(kind, ours(name).kinds[field]) is ours(name).kinds[field], field
-    assert len(structs()) == 34
+    assert len(structs()) == 35
 
 
 def test_structs_have_the_sizes_of_the_library():
@@ -108,7 +108,7 @@ def test_structs_have_the_sizes_of_the_library():
 def test_questions_and_answers_have_the_fields_of_the_headers():
     python_fills = {"struct_size", "reserved", "look_count", "prediction_count", "region_count"}
     hidden = {"error", "batch", "model", "plan", "calibration", "coverage", "attack_options"}
-    hidden |= {"denoiser_facts"}
+    hidden |= {"denoiser_facts", "masks"}  # Faulty has their names
     for name in structs().keys() - hidden:
         if name.endswith("_plan") or name.startswith(("queue", "alternative")):
             continue
@@ -138,10 +138,10 @@ def test_errors_have_the_fields_of_the_header():
 
 def test_what_makes_a_handle_has_the_names_of_the_plans():
     python_fills = {"struct_size", "reserved", "reserved_2", "user", "progress_user", "eval"}
-    python_fills |= {"memory", "memory_bytes", "audit"}
+    python_fills |= {"memory", "memory_bytes", "audit", "masks"}
     backend = {"threads", "device", "stream", "module"}
     for made, names, more in (
-        (certreg.Estimator, ("model", "plan"), {"model", "check"} | backend),
+        (certreg.Estimator, ("model", "plan"), {"model", "check", "faulty"} | backend),
         (certreg.Solver, ("solver_plan",), set()),
         (certreg.Bisection, ("bisection_plan",), set()),
     ):
@@ -171,6 +171,8 @@ def test_methods_have_the_names_of_the_functions():
                 assert hasattr(certreg.Denoised, methods[verb]), name
         elif name == "worst_function_values":
             assert callable(certreg.WorstFunction.values)
+        elif name == "count_level":
+            assert callable(certreg.population)
         elif name == "move_certificate":
             assert callable(certreg.Certificate.moved)
         else:
