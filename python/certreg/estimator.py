@@ -612,7 +612,8 @@ class Estimator(Handle):
         ...     e.certify_masks([20.1, 20.2, 20.0, 19.9, 20.1], 1.0).faults
         2"""
         flat, layout = self._input(z)
-        q, out = question_of(question)._struct(), S.Certificate.from_buffer_copy(refused_certificate())
+        q = question_of(question)._struct()
+        out = S.Certificate.from_buffer_copy(refused_certificate())
         with self._calls:
             cells = self._missing_in(flat)
             self._set_layout(layout)

@@ -65,8 +65,9 @@ static inline size_t cr_block_begin(size_t count, size_t blocks, size_t b)
 /* Units of features that samples hide, by words of a stream of their own (theory 1.12). Unit u has
  * the features feature[first[u]] .. feature[first[u + 1] - 1]. */
 typedef struct cr_masks {
-    size_t units, shown; /* shown: of each sample; 0: unit u with probability share[u]/2^32 */
-    const uint32_t *first, *feature, *share;
+    size_t units, shown;       /* shown: of each sample; 0: unit u with probability[u] */
+    const double *probability; /* is rounded down to a multiple of 2^-32 */
+    const uint32_t *first, *feature;
     float marker;
     int32_t is_fixed; /* 1: all samples have the mask of sample 0 */
 } cr_masks;

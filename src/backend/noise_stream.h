@@ -76,7 +76,8 @@ CR_INLINE void cr_masks_hide(const cr_masks *m, const cr_noise_stream *stream, u
     for (size_t u = 0; u < m->units; u++) {
         if (u % 4 == 0) cr_noise_stream_words(stream, block + u / 4, words);
         const uint64_t word = words[u % 4];
-        const int is_shown = m->shown ? (word * (m->units - u)) >> 32 < left : word < m->share[u];
+        const int is_shown = m->shown ? (word * (m->units - u)) >> 32 < left
+                                      : (double)(word + 1) <= m->probability[u] * 0x1p32;
         left -= m->shown && is_shown ? 1 : 0;
         for (size_t i = m->first[u]; !is_shown && i < m->first[u + 1]; i++)
             x[m->feature[i]] = m->marker;

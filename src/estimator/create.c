@@ -166,14 +166,13 @@ static void lay_out_masks(const arenas *p, certreg_estimator *e)
 {
     if (!e->record.model.masks) return;
     const size_t d = e->record.model.inputs, units = e->record.model.masks->units;
-    cr_mask_memory layout = {.unit = cr_arena_alloc(p->host, d, sizeof(int32_t)),
-                             .probability = cr_arena_alloc(p->host, units, sizeof(double))};
-    layout.device = (cr_mask_arrays){cr_arena_alloc(p->device, units + 1, sizeof(uint32_t)),
-                                     cr_arena_alloc(p->device, d, sizeof(uint32_t)),
-                                     cr_arena_alloc(p->device, units, sizeof(uint32_t))};
-    layout.host = (cr_mask_arrays){mirror(p, layout.device.first, units + 1, sizeof(uint32_t)),
-                                   mirror(p, layout.device.feature, d, sizeof(uint32_t)),
-                                   mirror(p, layout.device.share, units, sizeof(uint32_t))};
+    cr_mask_memory layout = {.unit = cr_arena_alloc(p->host, d, sizeof(int32_t))};
+    layout.device = (cr_mask_arrays){cr_arena_alloc(p->device, units, sizeof(double)),
+                                     cr_arena_alloc(p->device, units + 1, sizeof(uint32_t)),
+                                     cr_arena_alloc(p->device, d, sizeof(uint32_t))};
+    layout.host = (cr_mask_arrays){mirror(p, layout.device.probability, units, sizeof(double)),
+                                   mirror(p, layout.device.first, units + 1, sizeof(uint32_t)),
+                                   mirror(p, layout.device.feature, d, sizeof(uint32_t))};
     e->masks = cr_arena_alloc(p->host, 1, sizeof *e->masks);
     if (e->masks) *e->masks = layout;
 }

@@ -24,14 +24,14 @@ typedef struct cr_batch_buffers {
     uint64_t next_first;
 } cr_batch_buffers;
 
-typedef struct cr_mask_arrays {
-    uint32_t *first, *feature, *share; /* as of cr_masks */
+typedef struct cr_mask_arrays { /* as of cr_masks */
+    double *probability;
+    uint32_t *first, *feature;
 } cr_mask_arrays;
 
 typedef struct cr_mask_memory {
     certreg_masks given; /* with arrays of its own */
     int32_t *unit;       /* inputs */
-    double *probability; /* units */
     cr_mask_arrays host, device;
     cr_masks drawn;
     double unseen[CR_FAULTS];

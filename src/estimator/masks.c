@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { MAX_UNITS = 65536 };
-#define WORDS 0x1p32 /* the values of a word of the stream */
+#define WORDS 0x1p32 /* values of a word of the stream */
 
 /* ---- checks */
 static certreg_status check_law(const certreg_masks *m, certreg_error *why)
@@ -78,12 +78,12 @@ static void sort_features(const certreg_masks *m, size_t inputs, uint32_t *first
         if (unit_of(m, j) >= 0) feature[--first[unit_of(m, j)]] = (uint32_t)j;
 }
 
-/* Sets the probabilities of the units that are shown most often, in descending order. */
-static void find_likeliest(const uint32_t *share, size_t units, double largest[CR_FAULTS])
+/* Sets the largest probabilities, in descending order. */
+static void find_likeliest(const double *probability, size_t units, double largest[CR_FAULTS])
 {
     for (size_t k = 0; k < CR_FAULTS; k++) largest[k] = 0;
     for (size_t u = 0; u < units; u++) {
-        double p = share[u] / WORDS;
+        double p = probability[u];
         for (size_t k = 0; k < CR_FAULTS; k++) {
             const double here = largest[k];
             largest[k] = fmax(here, p);
@@ -94,11 +94,11 @@ static void find_likeliest(const uint32_t *share, size_t units, double largest[C
 
 /* Sets the probability that no one of k units is shown, rounded down. Each step of the law of
  * `shown` units is exact up to a word's step. */
-static void set_unseen(const certreg_masks *m, const uint32_t *share, double unseen[CR_FAULTS])
+static void set_unseen(const certreg_masks *m, double unseen[CR_FAULTS])
 {
     const double units = (double)m->units, shown = (double)m->shown;
     double largest[CR_FAULTS], product = unseen[0] = 1;
-    find_likeliest(share, m->units, largest);
+    if (!m->shown) find_likeliest(m->probability, m->units, largest);
     for (size_t k = 1; k < CR_FAULTS; k++) {
         const double i = (double)(k - 1);
         if (k > m->units) product *= m->shown ? 0 : 1;
@@ -113,20 +113,18 @@ void cr_masks_copy(certreg_estimator *e, const certreg_masks *theirs)
     const size_t inputs = e->record.model.inputs;
     cr_mask_memory *own = e->masks;
     for (size_t j = 0; j < inputs; j++) own->unit[j] = unit_of(theirs, j);
-    for (size_t u = 0; u < theirs->units; u++) {
-        own->probability[u] = theirs->probability ? theirs->probability[u] : 0;
-        own->host.share[u] = (uint32_t)(own->probability[u] * WORDS);
-    }
+    for (size_t u = 0; u < theirs->units; u++)
+        own->host.probability[u] = theirs->shown ? 0 : theirs->probability[u];
     sort_features(theirs, inputs, own->host.first, own->host.feature);
-    set_unseen(theirs, own->host.share, own->unseen);
+    set_unseen(theirs, own->unseen);
     own->given = *theirs;
     own->given.unit = own->unit;
-    own->given.probability = theirs->probability ? own->probability : NULL;
+    own->given.probability = theirs->shown ? NULL : own->host.probability;
     own->drawn = (cr_masks){.units = theirs->units,
                             .shown = theirs->shown,
+                            .probability = own->device.probability,
                             .first = own->device.first,
                             .feature = own->device.feature,
-                            .share = own->device.share,
                             .marker = theirs->marker,
                             .is_fixed = (e->record.plan.flags & CERTREG_PLAN_DEPLOYED) != 0};
     e->record.model.masks = &own->given;
@@ -137,15 +135,17 @@ void cr_masks_copy(certreg_estimator *e, const certreg_masks *theirs)
 certreg_status cr_masks_store(certreg_estimator *e)
 {
     const cr_mask_memory *m = e->masks;
-    const cr_backend_ops *ops = e->backend->ops;
+    const cr_mask_arrays *to = &m->device, *from = &m->host;
     const size_t inputs = e->record.model.inputs, units = m->given.units;
-    certreg_status status =
-        ops->store(e->backend, m->device.first, m->host.first, (units + 1) * sizeof *m->host.first);
-    if (!status)
-        status = ops->store(e->backend, m->device.feature, m->host.feature,
-                            inputs * sizeof *m->host.feature);
-    if (!status)
-        status =
-            ops->store(e->backend, m->device.share, m->host.share, units * sizeof *m->host.share);
+    const struct {
+        void *to;
+        const void *from;
+        size_t bytes;
+    } arrays[] = {{to->probability, from->probability, units * sizeof *to->probability},
+                  {to->first, from->first, (units + 1) * sizeof *to->first},
+                  {to->feature, from->feature, inputs * sizeof *to->feature}};
+    certreg_status status = CERTREG_OK;
+    for (int i = 0; i < 3 && !status; i++)
+        status = e->backend->ops->store(e->backend, arrays[i].to, arrays[i].from, arrays[i].bytes);
     return status;
 }
