@@ -131,6 +131,15 @@ def test_the_program_of_diamonds(diamonds, folder, capsys):
     assert "<text" in (folder / "d.svg").read_text(encoding="utf-8")
 
 
+def test_prices_hold_whatever_one_feature_says(diamonds, monkeypatch, capsys):
+    monkeypatch.setattr(diamonds, "MASKS", {"the size": (["carat", "x", "y", "z"], 1)})
+    run(diamonds, "--faults", "--diamonds", 40)
+    shown = capsys.readouterr().out
+    line = re.search(r"the size +4 +([\d.]+) % +(\d.\d+) +(\d.\d+) +(\d.\d+)", shown)
+    error, *useful = map(float, line.groups())
+    assert error < 60 and 0 < useful[0] <= useful[1] <= useful[2] <= 1
+
+
 def test_worst_moves_have_their_length_and_leave_grades():
     D, rng = example("diamonds"), np.random.default_rng(2)
     X = rng.normal(size=(3, 9)).astype(np.float32)
