@@ -183,11 +183,12 @@ static double unseen(double k) /* 2 of 20 units are shown */
 
 TEST(radii_of_wrong_units_follow_from_each_other)
 {
-    for (int method = 0; method < 2; method++) {
+    for (int i = 0; i < 3; i++) {
+        const uint32_t flags = i == 2 ? CERTREG_PLAN_EPISODE : 0;
         const certreg_question q =
             QUESTION(.tolerance = 1.2,
-                     .method = method ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE);
-        const certreg_certificate c = kit_ask(wide(1, NULL, 0), 1000, q);
+                     .method = i == 1 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE);
+        const certreg_certificate c = kit_ask(wide(1, NULL, flags), 1000, q);
         ck_assert_double_eq(c.fault_radius[0], c.radius);
         ck_assert_uint_eq(c.faults, 0);
         for (int k = 1; k < 8; k++) {
@@ -199,11 +200,11 @@ TEST(radii_of_wrong_units_follow_from_each_other)
         for (uint64_t k = 1; k < 4; k++) { /* the same, asked */
             certreg_question asked = q;
             asked.faults = k;
-            const certreg_certificate a = kit_ask(wide(1, NULL, 0), 1000, asked);
+            const certreg_certificate a = kit_ask(wide(1, NULL, flags), 1000, asked);
             ck_assert_uint_eq(a.faults, k);
             ck_assert_double_eq(a.fault_radius[k], a.radius);
-            for (int i = 0; i < 8; i++)
-                ck_assert_double_eq_tol(a.fault_radius[i], c.fault_radius[i], 1e-6);
+            for (int other = 0; other < 8; other++)
+                ck_assert_double_eq_tol(a.fault_radius[other], c.fault_radius[other], 1e-6);
         }
     }
 }
