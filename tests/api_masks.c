@@ -9,12 +9,12 @@
 enum { INPUTS = 7, UNITS = 4, ROWS = 24000 };
 static const float z_of[INPUTS] = {1, 2, 3, 4, 5, 6, 7}, scale[INPUTS] = {1, 0, 1, 1, 1, 1, 1};
 static const int32_t units[INPUTS] = {0, 2, 3, 0, 1, -1, 2}; /* unit 0 has the features 0 and 3 */
-static const double each[UNITS] = {0.5, 0.25, 0, 0.125};
+static const double each[UNITS] = {0.375, 0.25, 0, 0.125};
 
 static certreg_masks law(int independent)
 {
     return STRUCT(certreg_masks, .marker = independent ? NAN : -7, .units = UNITS, .unit = units,
-                  .shown = independent ? 0 : 2, .probability = independent ? each : NULL);
+                  .shown = independent ? 0 : 1, .probability = independent ? each : NULL);
 }
 
 static certreg_estimator *masked(certreg_backend *backend, const certreg_masks *masks,
@@ -54,7 +54,7 @@ static double probability_of(unsigned set, int independent)
         p *= set >> u & 1 ? each[u] : 1 - each[u];
         count += set >> u & 1;
     }
-    return independent ? p : count == 2 ? 1.0 / 6 : 0;
+    return independent ? p : count == 1 ? 0.25 : 0;
 }
 
 TEST_TIMES(masks_have_their_law_and_hide_whole_units, 2)
@@ -250,6 +250,9 @@ TEST(joint_and_moved_certificates_of_wrong_units_are_shorter)
     ck_assert(!certreg_move_certificate(c, WIDE, NULL, origin, to, NULL, &moved));
     for (int k = 0; k < 3; k++)
         ck_assert_double_eq_tol(moved.fault_radius[k], c->fault_radius[k] - 0.1, 1e-7);
+    c->radius = 0; /* as of all masks */
+    ck_assert(certreg_move_certificate(c, WIDE, NULL, origin, to, NULL, &moved));
+    ck_assert_uint_eq(moved.faults, 0);
 }
 
 /* The second input with a margin of 0.05; the third one is moved by 1, so that its radius limits.
@@ -318,7 +321,9 @@ static const struct {
            {{.units = 4, .unit = units, .shown = 1, .probability = each}, 0, "probability"},
            {{.units = 7, .probability = (const double[]){0, 0, 1, 0, 0, 0, 0}}, 0, "below 1"},
            {{.units = 4, .unit = units, .shown = 2, .marker = INFINITY}, 0, "marker"},
-           {{.units = 4, .unit = units, .shown = 2}, CERTREG_PLAN_PAIRS, "PAIRS"}};
+           {{.units = 4, .unit = units, .shown = 2}, 0, "show fewer"},
+           {{.units = 4, .unit = units, .shown = 1}, CERTREG_PLAN_EPISODE, "NaN"},
+           {{.units = 4, .unit = units, .shown = 1}, CERTREG_PLAN_PAIRS, "PAIRS"}};
 
 TEST_ROWS(masks_without_a_law_are_refused, bad)
 {
@@ -372,12 +377,17 @@ static int mean_of_shown(void *user, const certreg_batch *b)
 }
 
 enum { SENSORS = 9, MASKS = 84 }; /* 3 of 9 */
-static certreg_estimator *sensors(size_t samples)
+static certreg_estimator *sensors_as(size_t samples, uint32_t flags)
 {
     const certreg_masks m = STRUCT(certreg_masks, .marker = NAN, .units = SENSORS, .shown = 3);
     const certreg_model model =
         MODEL(.eval = mean_of_shown, .inputs = SENSORS, .outputs = 1, .batch = 10, .masks = &m);
-    return kit_create(NULL, &model, &PLAN(.max_samples = samples));
+    return kit_create(NULL, &model, &PLAN(.max_samples = samples, .flags = flags));
+}
+
+static certreg_estimator *sensors(size_t samples)
+{
+    return sensors_as(samples, 0);
 }
 
 static certreg_certificate of_all(const float *z, certreg_question q)
@@ -434,6 +444,11 @@ TEST(all_masks_need_a_number_of_shown_units_and_room)
     e = masked(NULL, &m, 0);
     KIT_STATUS(e, certreg_certify_masks(e, z, &q, &c), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), "shown");
+    e = sensors_as(MASKS, CERTREG_PLAN_ROUNDED); /* 50 steps of float at 0 are tiny, at 1e8 not */
+    const float far[SENSORS] = {1e8f, 1e8f, 1e8f, 1e8f, 1e8f, 1e8f, 1e8f, 1e8f, 1e8f};
+    KIT_OK(e, certreg_certify_masks(e, z, &q, &c));
+    KIT_STATUS(e, certreg_certify_masks(e, far, &q, &c), CERTREG_E_OUT_OF_RANGE);
+    ck_assert(kit_is_blank(&c, CERTREG_E_OUT_OF_RANGE) && !c.faults);
     e = sensors(MASKS);
     const certreg_question mean =
         QUESTION(.tolerance = 1, .statistic = CERTREG_STATISTIC_HUBER, .huber_width = 1);

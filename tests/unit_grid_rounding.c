@@ -462,7 +462,7 @@ TEST(draw_has_the_law_of_gaussian_noise)
     certreg_backend *b = cr_backend_default();
     uint64_t samples = 0;
     for (; samples < wanted; samples += BATCH) {
-        const cr_draw draw = {z_of, s_of, samples, BATCH, x};
+        const cr_draw draw = {z_of, s_of, samples, BATCH, x, NULL};
         ck_assert_int_eq(b->ops->draw(b, &noise, &draw), CERTREG_OK);
         for (size_t k = 0; k < BATCH * INPUTS; k++)
             cells[k % INPUTS][MOST + (int)((double)x[k] - rint((double)z_of[k % INPUTS]))]++;

@@ -217,18 +217,19 @@ struct certreg_serving {
  *  although up to k unknown units have arbitrary values, infinite and NaN too (theory
  *  1.12). The radii for all k hold together at the alpha of the certificate.
  *  certificate.radius is the radius for question.faults units. Fix this number before
- *  sampling: 0 suffices for a number or a vector, and for an angle or an input with
- *  alternatives the number of interest gives a longer radius.
- *  For medians (numbers, angles, vectors, served values) with FINITE and ANYTIME about
- *  CERTREG_CENTER_PREDICTION, without the gradient and pairs; a target and output
- *  bounds need faults 0. All other certificates hold for T, with fault_radius
- *  0. No hidden value may reach the model on another path, and the server must put the
- *  marker in its place before anything reads the value (docs/guide/faults.md). The law,
- * the units and the marker are constants of the deployment, and the seed of the server
- * stays secret. In an episode (CERTREG_PLAN_EPISODE) a row is one draw of the mask: a
- * feature of the row is the noise of a sensor at a tick, and all ticks of a sensor are
- * one unit. The wrong sensors must then be fixed without a look at mask and noise: an
- * intruder who watches the loop is not covered (theory 14). */
+ *  sampling. For a number or a vector 0 suffices; for an angle or an input with
+ *  alternatives, its radius is longer than the one that follows from 0.
+ *  The radii are for medians (numbers, angles, vectors, served values) by FINITE and
+ *  ANYTIME about CERTREG_CENTER_PREDICTION, without the gradient and pairs; with a
+ *  target faults is 0. Other certificates and output bounds hold for T, and have no
+ *  fault_radius. No hidden value may reach the model on another path, and the server
+ *  must put the marker in its place before anything reads the value. Law, units and
+ *  marker are constants of the deployment, and the seed of the server stays secret
+ *  (docs/guide/faults.md).
+ *  In an episode (CERTREG_PLAN_EPISODE) a feature of the row is the noise of a sensor
+ *  at a tick, NaN if the sensor is hidden, and all ticks of a sensor are one unit. The
+ *  wrong sensors must be fixed without a look at mask and noise: an intruder who
+ *  watches the loop is not covered (theory 14). */
 
 #ifdef CERTREG_EXPERIMENTAL
 /** Units of features, and the law of the units that a sample hides. A sample 0 without

@@ -38,7 +38,9 @@ certreg_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
 enum certreg_plan_deployed {
     /* For the deployed loop, which draws the noise about what it receives: there is no
      * pilot (plan.pilot is 0 or SIZE_MAX), so that every sample has noise. An estimator
-     * with this flag certifies nothing. */
+     * with this flag certifies nothing. With model.masks all samples of one seed and
+     * noise id have one mask: keep both in all ticks of an episode, and do not use the
+     * flag to serve inputs. */
     CERTREG_PLAN_DEPLOYED = 8
 };
 #endif

@@ -361,11 +361,8 @@ class Estimator(Handle):
         found = WHOLE if self.on_device else self._told._missing_in(z)
         if found.some:
             check_whole(self._model, self._told._with_nan(z[None]))
-        if found.some and self._faulty and self._faulty.marker is not None:
-            raise ValueError(
-                "cells are missing, and faulty.marker is a number, so that a hidden cell that is "
-                "missing would have no marker: leave out the marker, so that it is NaN"
-            )
+        if found.at.size and self._faulty and self._faulty.marker is not None:
+            raise ValueError("cells are missing: leave out faulty.marker, so that it is NaN")
         return found
 
     # ---- one input

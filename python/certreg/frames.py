@@ -680,7 +680,8 @@ class _ExactColumn:
         if not hidden.any():
             return self.table.take(codes)
         take = needed("pandas.api.extensions", "a DataFrame").take
-        return take(self.table, np.where(hidden, -1, codes), allow_fill=True)
+        table = self.table.astype(float) if self.table.dtype == bool else self.table
+        return take(table, np.where(hidden, -1, codes), allow_fill=True)
 
 
 def by_names(names: Sequence[object], values: Scale, what: str) -> Scale:

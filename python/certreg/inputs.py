@@ -71,9 +71,10 @@ class MissingCells:
         return z
 
     def restore(self, x: np.ndarray) -> None:
-        """Puts the missing cells back into noisy inputs, (rows, features)."""
+        """Puts the missing cells back into noisy inputs, (rows, features). A cell that a mask hides
+        is NaN, and stays so: hidden cells must not tell what is missing."""
         if self.at.size:
-            x[:, self.at] = self.values
+            x[:, self.at] = np.where(np.isnan(x[:, self.at]), np.nan, self.values)
 
 
 WHOLE = MissingCells(np.empty(0, np.float32), np.empty(0, np.int64), np.empty(0, bool))  # no cell

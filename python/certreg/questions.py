@@ -106,9 +106,9 @@ class Faulty:
     Parameters
     ----------
     units : sequence of int, str or sequence of them, optional
-        Each unit is a feature, or several features that can only be wrong together, by index or by
-        the name of a column. Features that are not named are never hidden and never wrong. None:
-        each feature is a unit.
+        Each unit is a feature, or several features that can only be wrong together, by index (in
+        the order of the inputs, from 0) or by the name of a column. Other features are never hidden
+        and never wrong. None: each feature is a unit.
     shown : int
         Number of units that each sample shows; all sets of this size are equally likely. 1 shows
         one of several blocks. 0 with `probability`.
@@ -139,6 +139,11 @@ class Faulty:
         def place(one: Any) -> int:
             if isinstance(one, str) and one not in known:
                 raise ValueError(f"faulty.units names {one!r}, and no feature has this name")
+            if one in known and not isinstance(one, str) and known[one] != one:
+                raise ValueError(
+                    f"faulty.units has {one!r}, which is the label of column {known[one]} and the "
+                    "index of another one: give columns labels that are texts"
+                )
             return integer(known.get(one, one), "faulty.units", 0, features - 1)
 
         given = range(features) if self.units is None else self.units

@@ -165,6 +165,11 @@ class Certificate(_Result, HtmlTable):
                 f"the median of all {self.samples} sets stays between {self.output_lo:g} and "
                 f"{self.output_hi:g} whatever values {self.faults} of the units have"
             )
+        if not self.radius > 0 and math.isnan(self.sigma):  # of all sets
+            return (
+                f"nothing is proved about wrong units at tolerance {self.tolerance:g}: "
+                f"{self.counted_out} of {self.counted} outputs are out"
+            )
         if not self.radius > 0:
             text = f"nothing is proved at tolerance {self.tolerance:g} and sigma {self.sigma:g}"
             return text + self._because()

@@ -797,10 +797,10 @@ def _planned(answers: np.ndarray, radius: float, main: int, count: int, gamma: f
     passed = np.exp(_log_beta_binomial(np.arange(a.size), main, u, v)).cumsum(-1).clip(0, 1)
     root = statistics.NormalDist().inv_cdf(1 - gamma) * np.sqrt(passed * (1 - passed) / count)
     expected = (passed - root - 1 / count - a) / (1 - a)
-    limit, each = int(expected[of[0]].argmax()), expected.max(-1).clip(0)[of].tolist()
+    level, each = levels[int(expected[of[0]].argmax())], expected.max(-1).clip(0)[of].tolist()
     low, high = np.quantile(each[1:], (0.05, 0.95)).tolist()
     bounds = {"population": each[0], "low": low, "high": high}
-    return {"limit": limit, "level": levels[limit], **bounds}
+    return {"limit": _limit(main, 0.5, radius, level), "level": level, **bounds}
 
 
 def _log_beta_binomial(k: np.ndarray, n: int, u: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -166,9 +166,12 @@ static certreg_status certify(const cr_context *w, const float *z, const certreg
                               "model.eval is NULL, and every mask needs an output of the model");
     w->record->input.is_set = 0; /* nothing else answers from these outputs */
     cr_record_clear(w->record);
-    cr_certificate_init(w->record, status ? NULL : &q, &c);
+    if (!status) cr_certificate_init(w->record, &q, &c);
     if (!status) status = ask_all(w, z, count);
     if (!status) decide(w, &q, z, count, &c);
+    if (!status && c.faults && w->record->plan.flags & CERTREG_PLAN_ROUNDED)
+        status = cr_certificate_check_steps(&c, w->why);
+    if (status) cr_certificate_init(w->record, NULL, &c);
     cr_record_clear(w->record);
     cr_certificate_set_status(status, &c);
     cr_struct_write(out, size, &c, sizeof c);

@@ -236,6 +236,17 @@ static double step_at_prediction(cr_view *v, const cr_conditions *conditions)
     return sqrt(sum);
 }
 
+static certreg_status check_steps(double step, double tolerance, certreg_error *why)
+{
+    if (tolerance >= 50 * step) return CERTREG_OK; /* half a step is at most 1% of it */
+    return cr_error_set(
+        why, CERTREG_E_OUT_OF_RANGE,
+        "outputs are recorded as float32, which has steps of %.3g at the prediction, and the "
+        "tolerance %.6g is less than 50 steps: have the model return the distance from a constant "
+        "near its outputs",
+        step, tolerance);
+}
+
 certreg_status cr_certificate_allow_for_rounding(cr_view *v, const cr_evaluation *e,
                                                  certreg_certificate *c, certreg_error *why)
 {
@@ -246,14 +257,12 @@ certreg_status cr_certificate_allow_for_rounding(cr_view *v, const cr_evaluation
     if (g->at_radius > 0 && isfinite(hi))
         c->output_hi = nextafter(hi + 0.5 * float_step(hi), INFINITY);
     if (g->at_radius > 0 || !(e->proven.radius > 0)) return CERTREG_OK;
-    const double step = step_at_prediction(v, &e->conditions);
-    if (g->tolerance >= 50 * step) return CERTREG_OK; /* half a step is at most 1% of it */
-    return cr_error_set(
-        why, CERTREG_E_OUT_OF_RANGE,
-        "outputs are recorded as float32, which has steps of %.3g at the prediction, and the "
-        "tolerance %.6g is less than 50 steps: have the model return the distance from a constant "
-        "near its outputs",
-        step, g->tolerance);
+    return check_steps(step_at_prediction(v, &e->conditions), g->tolerance, why);
+}
+
+certreg_status cr_certificate_check_steps(const certreg_certificate *c, certreg_error *why)
+{
+    return check_steps(float_step(fabs(c->prediction) + c->tolerance), c->tolerance, why);
 }
 
 /* ======== certreg_move_certificate: a certificate at another input within the radius (theory
@@ -271,6 +280,10 @@ static certreg_status check_certificate(const certreg_certificate *c, certreg_er
             why, CERTREG_E_INVALID,
             "certificate.status is %d: only a certificate with status 0 can be moved",
             (int)c->status);
+    if (c->outcome == CERTREG_OUTCOME_CERTIFIED && !(c->radius > 0))
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "the certificate is about wrong features alone, and has no radius "
+                            "within which it could be moved");
     if (c->center == CERTREG_CENTER_PREDICTION) return CERTREG_OK;
     return cr_error_set(why, CERTREG_E_INVALID,
                         "certificate.center is %d: only certificates about a prediction, "

@@ -46,6 +46,8 @@ void cr_certificate_set_asked(cr_view *, certreg_certificate *);
  * no sample, if a radius was proved and steps are too large for the tolerance. */
 certreg_status cr_certificate_allow_for_rounding(cr_view *, const cr_evaluation *,
                                                  certreg_certificate *, certreg_error *why);
+/* OUT_OF_RANGE if these steps are too large for the tolerance of a certificate about a number. */
+certreg_status cr_certificate_check_steps(const certreg_certificate *, certreg_error *why);
 /* Writes a certificate without any claim into every element of a caller's array, if its struct_size
  * is valid. The record may be NULL. */
 void cr_certificate_write_empty(cr_view *, certreg_status, int stop, size_t count,

@@ -566,6 +566,7 @@ static int32_t reason_of(cr_view *v, const cr_evaluation *e, const counts n[CR_C
     const cr_question *q = &conditions->question;
     const int by_order = q->uses_order_statistics, limiting = e->proven.limiting;
     if (v->deadline->expired || e->status == CERTREG_E_DEADLINE) return CERTREG_REASON_DEADLINE;
+    if (n[limiting].samples && !(n[limiting].allowed > 0)) return CERTREG_REASON_SERVING;
     if (e->status == CERTREG_E_WRONG_STATE ||
         (n[limiting].samples && is_counted(e, limiting) && !by_order &&
          !proves(q, n + limiting, 0, n[limiting].samples)))
@@ -608,7 +609,7 @@ void cr_evaluate_reason(const cr_context *w, const cr_evaluation *e, certreg_cer
         !n[limiting].samples || !is_counted(e, limiting))
         return;
     c->share_out = e->bounds[limiting].failure_probability;
-    c->share_allowed = n[limiting].allowed;
+    c->share_allowed = fmax(0, n[limiting].allowed);
     if (q->given.method != CERTREG_METHOD_FINITE || q->is_group_sequential) return;
     for (int i = 0; i < conditions->count; i++) {
         const uint64_t needed = is_counted(e, i) ? samples_needed(v, conditions, n + i) : 0;

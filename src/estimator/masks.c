@@ -10,6 +10,37 @@
 enum { MAX_UNITS = 65536 };
 #define WORDS 0x1p32 /* values of a word of the stream */
 
+/* ---- the law */
+/* Sets the largest probabilities, in descending order. */
+static void find_likeliest(const double *probability, size_t units, double largest[CR_FAULTS])
+{
+    for (size_t k = 0; k < CR_FAULTS; k++) largest[k] = 0;
+    for (size_t u = 0; u < units; u++) {
+        double p = probability[u];
+        for (size_t k = 0; k < CR_FAULTS; k++) {
+            const double here = largest[k];
+            largest[k] = fmax(here, p);
+            p = fmin(here, p);
+        }
+    }
+}
+
+/* Sets the probability that no one of k units is shown, rounded down. Each step of the law of
+ * `shown` units is exact up to a word's step. */
+static void set_unseen(const certreg_masks *m, double unseen[CR_FAULTS])
+{
+    const double units = (double)m->units, shown = (double)m->shown;
+    double largest[CR_FAULTS], product = unseen[0] = 1;
+    if (!m->shown) find_likeliest(m->probability, m->units, largest);
+    for (size_t k = 1; k < CR_FAULTS; k++) {
+        const double i = (double)(k - 1);
+        if (k > m->units) product *= m->shown ? 0 : 1;
+        else if (m->shown) product *= fmax(0, units - shown - i) / (units - i);
+        else product *= 1 - largest[k - 1];
+        unseen[k] = fmax(0, product * (1 - 0x1p-45) - (m->shown ? units / WORDS : 0));
+    }
+}
+
 /* ---- checks */
 static certreg_status check_law(const certreg_masks *m, certreg_error *why)
 {
@@ -55,6 +86,19 @@ certreg_status cr_masks_read(const certreg_model *model, const certreg_plan *pla
         return cr_error_set(why, CERTREG_E_INVALID,
                             "model.masks->marker is %g; it must be NaN or finite",
                             (double)out->marker);
+    if (plan->flags & CERTREG_PLAN_EPISODE && !isnan(out->marker))
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "model.masks->marker is %g; with CERTREG_PLAN_EPISODE it must be NaN, "
+                            "since a row is noise, which the loop adds to readings",
+                            (double)out->marker);
+    double unseen[CR_FAULTS];
+    set_unseen(out, unseen);
+    if (!(unseen[1] > 0.5))
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "model.masks: a sample hides the unit that is shown most with "
+                            "probability %g, and nothing is proved unless it is above 0.5: show "
+                            "fewer units",
+                            unseen[1]);
     if (!(plan->flags & CERTREG_PLAN_PAIRS)) return CERTREG_OK;
     return cr_error_set(why, CERTREG_E_INVALID,
                         "plan.flags has CERTREG_PLAN_PAIRS, and model.masks is not NULL: each "
@@ -76,36 +120,6 @@ static void sort_features(const certreg_masks *m, size_t inputs, uint32_t *first
     for (size_t u = 1; u <= m->units; u++) first[u] += first[u - 1];
     for (size_t j = inputs; j-- > 0;)
         if (unit_of(m, j) >= 0) feature[--first[unit_of(m, j)]] = (uint32_t)j;
-}
-
-/* Sets the largest probabilities, in descending order. */
-static void find_likeliest(const double *probability, size_t units, double largest[CR_FAULTS])
-{
-    for (size_t k = 0; k < CR_FAULTS; k++) largest[k] = 0;
-    for (size_t u = 0; u < units; u++) {
-        double p = probability[u];
-        for (size_t k = 0; k < CR_FAULTS; k++) {
-            const double here = largest[k];
-            largest[k] = fmax(here, p);
-            p = fmin(here, p);
-        }
-    }
-}
-
-/* Sets the probability that no one of k units is shown, rounded down. Each step of the law of
- * `shown` units is exact up to a word's step. */
-static void set_unseen(const certreg_masks *m, double unseen[CR_FAULTS])
-{
-    const double units = (double)m->units, shown = (double)m->shown;
-    double largest[CR_FAULTS], product = unseen[0] = 1;
-    if (!m->shown) find_likeliest(m->probability, m->units, largest);
-    for (size_t k = 1; k < CR_FAULTS; k++) {
-        const double i = (double)(k - 1);
-        if (k > m->units) product *= m->shown ? 0 : 1;
-        else if (m->shown) product *= fmax(0, units - shown - i) / (units - i);
-        else product *= 1 - largest[k - 1];
-        unseen[k] = fmax(0, product * (1 - 0x1p-45) - (m->shown ? units / WORDS : 0));
-    }
 }
 
 void cr_masks_copy(certreg_estimator *e, const certreg_masks *theirs)

@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from certreg import CertregError, Estimator, Faulty, Question, ResumeError, Rows, certify_rows
+from certreg import CertregError, Estimator, Faulty, Inputs, Question, ResumeError, Rows
+from certreg import certify_rows
 
 X = (20 + np.random.default_rng(0).normal(scale=0.1, size=(5, 10))).astype(np.float32)
 TWO = Faulty(shown=2)
@@ -61,14 +62,14 @@ def test_units_are_hidden_as_a_whole_with_their_probability():
         seen.append(x.copy())
         return np.nan_to_num(x[:, 0])
 
-    faulty = Faulty([0, (1, 2)], probability=[0.5, 0.25], marker=-1)
+    faulty = Faulty([0, (1, 2)], probability=[0.4, 0.25], marker=-1)
     with Estimator(keep, 3, 400, faulty=faulty, seed=1, check=False) as e:
         e.begin([1, 2, 3], 0.5)
         e.sample(1, 399)
     x = np.concatenate(seen)
     x = x[np.isfinite(x).all(1)]
     assert ((x[:, 1] == -1) == (x[:, 2] == -1)).all()
-    assert 0.4 < (x[:, 0] == -1).mean() < 0.6 < (x[:, 1] == -1).mean() < 0.85
+    assert 0.5 < (x[:, 0] == -1).mean() < 0.68 < (x[:, 1] == -1).mean() < 0.85
 
 
 def test_hidden_cells_of_a_data_frame_are_missing():
@@ -117,6 +118,7 @@ def test_files_keep_the_masks(tmp_path, other):
         (Faulty([0, 99], shown=1), "faulty.units"),
         (Faulty(shown=0), "shown"),
         (Faulty(shown=10), "shown"),
+        (Faulty(shown=5), "show fewer"),
         (Faulty(shown=2, marker=math.inf), "marker"),
         (Faulty(probability=[0.5] * 9), "broadcast|shape"),
         (Faulty(probability=1.0), "below 1"),
@@ -147,3 +149,22 @@ def test_all_sets_certify_without_noise():
     assert "whatever values 2 of the units have" in str(c)
     with pytest.raises(CertregError, match="max_samples"):
         Estimator(mean_of_shown, 10, 44, faulty=TWO).certify_masks(X[0], 1.0)
+
+
+def test_hidden_cells_do_not_tell_what_is_missing():
+    seen = []
+
+    def model(x):
+        seen.append(x.copy())
+        return np.zeros(len(x))
+
+    described = Inputs((10,))
+    described.marks = {0: (-999.0,)}
+    lacking = X.copy()
+    lacking[:, 0] = -999
+    how = {"samples": 300, "faulty": TWO, "inputs": described, "seed": 1, "progress": False}
+    certify_rows(model, lacking, 0.25, 1.0, **how)
+    x = np.concatenate(seen)
+    x = x[np.isnan(x).any(1)]
+    assert (np.isnan(x).sum(1) == 8).all()  # of ten units, also where unit 0 is missing
+    assert set(x[~np.isnan(x[:, 0]), 0]) == {-999}

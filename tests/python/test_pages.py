@@ -89,6 +89,14 @@ def test_the_attack_in_python_prints_what_tightness_shows():
     assert re.findall(r"print\(found\) +# (.*)", code) == out.getvalue().splitlines()
 
 
+def test_the_program_of_wrong_sensors_prints_what_the_page_says():
+    page = (root / "docs/guide/faults.md").read_text("utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.S | re.M)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(code, {})
+    assert re.findall(r"print\(.*\) +# (.*)", code) == out.getvalue().splitlines()
+
+
 def test_a_report_repeats_its_certificate_without_the_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (code,) = re.findall(r"^```python\n(.*?)^```", (root / "SECURITY.md").read_text(), re.S | re.M)
