@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from .arguments import Shape, abbreviated, instance, integer, listed, number
 from .arrays import norm_above, numbers, scale_of
 from .constants import NO_PILOT, Method, Statistic
+from .display import HtmlTable, Table
 from .frames import Columns, channel_axis, check_exact
 from .questions import Question, Target
 
@@ -29,7 +30,7 @@ _NORMAL = NormalDist()
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Found:
+class Found(HtmlTable):
     """What a row with alternatives has beside its certificates, at one sigma. Only the certificates
     are proved. `estimates` has a number of each alternative for each question, or None."""
 
@@ -49,6 +50,16 @@ class Found:
         """The estimate at the limiting alternative; NaN if there is none."""
         found = self.estimates[question][self.names.index(self.limiting[question])]
         return math.nan if found is None else found
+
+    def _table(self) -> Table:
+        each = enumerate(zip(self.limiting, self.estimates))
+        return [
+            {"question": q, "limited_by": name, "estimate": here[0], "there": self.estimate(q)}
+            for q, (name, here) in each
+        ]
+
+    def _texts(self) -> Sequence[str]:
+        return [f"{self.count:,} alternatives, {self.calls:,} samples"]
 
     def __repr__(self) -> str:
         texts = [f"{self.count} alternatives, {self.calls} samples"]

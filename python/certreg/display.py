@@ -12,7 +12,7 @@ import importlib
 import re
 import sys
 import time
-from typing import Any, Callable, TypeAlias, cast
+from typing import Any, Callable, Sequence, TypeAlias, cast
 
 # These types are here because this file needs the standard library only.
 Line: TypeAlias = "dict[str, Any]"  # of a table, by the names of its columns
@@ -38,16 +38,16 @@ def reason(error: Exception) -> str:
 
 def aligned(table: Table) -> str:
     """A table as text with aligned columns."""
-    cells = _cells(table)
+    cells = _cells(table, _cell)
     widths = [max(map(len, column)) for column in zip(*cells)]
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in cells
     )
 
 
-def _cells(table: Table) -> list[list[str]]:
-    heading = [name.replace("_", " ") for name in table[0]]
-    return [heading, *([_cell(value) for value in line.values()] for line in table)]
+def _cells(table: Table, cell: Callable[[object], str]) -> list[list[str]]:
+    heading = [name.replace("_", " ") for name in (table[0] if table else ())]
+    return [heading, *(list(map(cell, line.values())) for line in table)]
 
 
 def _cell(value: object) -> str:
@@ -56,19 +56,39 @@ def _cell(value: object) -> str:
     return f"{value:.5g}" if isinstance(value, float) else printable(str(value))
 
 
+def _readable(value: object) -> str:
+    """A cell with commas between thousands, except in digests and seeds."""
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_readable, value))})"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e5 <= abs(value) < 1e10 else f"{value:,.5g}"
+    is_count = isinstance(value, int) and not isinstance(value, (bool, enum.Enum))
+    return f"{value:,}" if is_count and cast(int, value) < 1e12 else _cell(value)
+
+
 class HtmlTable:
-    """The base of classes that notebooks show as a table: by default the fields of a dataclass."""
+    """The base of classes that notebooks show as a table, with texts below: by default the fields
+    of a dataclass, digests last."""
 
     def _table(self) -> Table:
         fields = dataclasses.fields(cast(Any, self))
         shown = [field.name for field in fields if field.repr]
+        shown.sort(key=lambda name: "digest" in name)
         return [{"field": name, "value": getattr(self, name)} for name in shown]
 
+    def _texts(self) -> Sequence[str]:
+        return ()
+
+    def _text(self) -> str:
+        """The table and the texts for a terminal."""
+        return printable("\n".join(filter(None, [aligned(self._table()), *self._texts()])))
+
     def _repr_html_(self) -> str:
-        heading, *lines = (map(html.escape, line) for line in _cells(self._table()))
+        heading, *lines = (map(html.escape, line) for line in _cells(self._table(), _readable))
         rows = [f"<th>{'</th><th>'.join(heading)}</th>"]
         rows += [f"<td>{'</td><td>'.join(line)}</td>" for line in lines]
-        return f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>"
+        texts = "".join(f"<p>{html.escape(text)}</p>" for text in self._texts())
+        return f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>{texts}"
 
 
 class ProgressLine:

@@ -8,7 +8,7 @@ import functools
 import itertools
 import os
 import warnings
-from typing import Any, Callable, Iterable, Mapping, TypeAlias
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ from .results import _Result
 
 
 @dataclasses.dataclass(frozen=True)
-class Rule(_Result):
+class Rule(_Result, HtmlTable):
     """A threshold rule for prediction intervals, and the settings for which it is valid.
 
     Experimental.
@@ -117,7 +117,7 @@ def rule_of(calibration: S.Calibration | None, **coverage_fields: float) -> S.Ru
 
 
 @dataclasses.dataclass(frozen=True)
-class Interval:
+class Interval(HtmlTable):
     """A set that contains the true output with probability at least 1 - alpha. Experimental.
 
     An adversary may have moved the input by up to `radius`. ``y in interval`` is True if y is in
@@ -166,7 +166,7 @@ class Interval:
         return any((y - lo) % self.period <= hi - lo for lo, hi in self.pieces)
 
 
-class IntervalList(list[Any]):
+class IntervalList(list[Any], HtmlTable):
     """The intervals of many inputs: a list with an element for each, as `interval` returns it.
 
     Experimental."""
@@ -185,12 +185,26 @@ class IntervalList(list[Any]):
         ]
         return np.array(ends) if ends else np.empty((0, 2))
 
+    def _lines(self) -> Iterator[tuple[int, Interval]]:
+        """Each interval with the place of its input."""
+        for i, some in enumerate(self):
+            yield from ((i, one) for one in (some if isinstance(some, list) else [some]))
+
+    def _table(self) -> Table:
+        names = range(len(self)) if self._index is None else self._index
+        return [
+            {"row": names[i], "output": one.output, "lo": one.lo, "hi": one.hi, "width": one.width}
+            for i, one in itertools.islice(self._lines(), 20)
+        ]
+
+    def _texts(self) -> Sequence[str]:
+        return [str(self)]
+
     def __str__(self) -> str:
-        each = [one for some in self for one in (some if isinstance(some, list) else [some])]
-        widths = np.array([one.width for one in each])
+        widths = np.array([one.width for _, one in self._lines()])
         finite = widths[np.isfinite(widths)]
         middle = f", median width {np.median(finite):.5g}" if len(finite) else ""
-        return f"{len(each)} intervals, {len(finite)} of finite width{middle}"
+        return f"{len(widths)} intervals, {len(finite)} of finite width{middle}"
 
     def to_frame(self) -> Frame:
         """Return the intervals as a DataFrame.
@@ -205,11 +219,10 @@ class IntervalList(list[Any]):
         ------
         ImportError
             If pandas is missing."""
-        each = [one if isinstance(one, list) else [one] for one in self]
         names = [field.name for field in dataclasses.fields(Interval)]
-        lines = [{**vars(one), "pieces": len(one.pieces)} for some in each for one in some]
+        lines = [{**vars(one), "pieces": len(one.pieces)} for _, one in self._lines()]
         frame = needed("pandas", "to_frame").DataFrame(lines, columns=names)
-        places = [i for i, some in enumerate(each) for _ in some]
+        places = [i for i, _ in self._lines()]
         frame.index = places if self._index is None else self._index.take(places)
         return frame
 

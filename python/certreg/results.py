@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes as C
 import dataclasses
 import functools
-import html
 import json
 import math
 from typing import Any, NamedTuple, Sequence, TypeAlias, TypeVar, Union, cast
@@ -18,7 +17,7 @@ from .arguments import Struct, f64, field_names, instance, integer, listed, size
 from .arrays import array_of, numbers, optional_scale, unnamed
 from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Reason, Region, Side
 from .constants import Statistic, Status, Stop, enum_value
-from .display import HtmlTable
+from .display import HtmlTable, Table
 from .frames import put_placeholders
 from .library import check, in_python, lib, version
 from .questions import Asked, question_of
@@ -202,8 +201,8 @@ class Certificate(_Result, HtmlTable):
             text += f"; {self.samples_needed} samples would do if the share stays"
         return text
 
-    def _repr_html_(self) -> str:
-        return f"{super()._repr_html_()}<p>{html.escape(str(self))}</p>"
+    def _texts(self) -> Sequence[str]:
+        return [str(self)]
 
     @property
     def certified(self) -> bool:
@@ -615,7 +614,13 @@ def _pointed_at(question: Struct) -> dict[str, Json]:
     }
 
 
-class SigmaChoice(NamedTuple):
+class _SigmaChoice(NamedTuple):
+    level: int
+    means: list[float]
+    left_out: int = 0
+
+
+class SigmaChoice(_SigmaChoice, HtmlTable):
     """The noise level that choose_sigma chooses.
 
     Attributes
@@ -628,9 +633,15 @@ class SigmaChoice(NamedTuple):
         Number of rows that failed at some level, and are left out at every level, so that all
         levels are compared on the same rows. 0 for certificates, which must not have failed."""
 
-    level: int
-    means: list[float]
-    left_out: int = 0
+    def _table(self) -> Table:
+        return [
+            {"level": k, "mean_radius": mean, "chosen": "yes" if k == self.level else ""}
+            for k, mean in enumerate(self.means)
+        ]
+
+    def _texts(self) -> Sequence[str]:
+        left_out = f"{self.left_out} rows failed at some level, and are left out at every level"
+        return [left_out] if self.left_out else []
 
 
 def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> SigmaChoice:

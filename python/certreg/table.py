@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import enum
 import functools
-import html
 import itertools
 import json
 import math
@@ -25,7 +24,7 @@ from .arguments import integer, path_of, positive
 from .arrays import arrays_in_file, check_finite, flat_dtype, numbers
 from .constants import Center, Domain, Method, Outcome, Output, Reason, Statistic, Status, Stop
 from .constants import enum_value, version_text
-from .display import HtmlTable, Line, Table, aligned, printable
+from .display import HtmlTable, Line, Table
 from .estimator import Estimator, kinds_of, pilot_for
 from .files import archive_of, replace
 from .frames import Index, in_order, listed, noise_on
@@ -1241,6 +1240,8 @@ class Rows(HtmlTable):
         first, last = _output_remark(self), _failure_remark(self)
         return [text for text in [first, *self._remarks(), *self._abstentions(), last] if text]
 
+    _texts = remarks
+
     def _remarks(self) -> list[str]:
         """The remarks that are neither on outputs without a question nor on failures."""
         texts = [self.doubt, _premise_remark(self), _noise_remark(self), _missing_remark(self)]
@@ -1270,14 +1271,7 @@ class Rows(HtmlTable):
             place = f"at tolerance {tolerance_text(self.questions[q])}{level}"
             yield f"{abstained.sum()} of {len(abstained)} rows abstained {place}: {why}"
 
-    def __str__(self) -> str:
-        return printable("\n".join([aligned(self.summary()), *self.remarks()]))
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        texts = "".join(f"<p>{html.escape(text)}</p>" for text in self.remarks())
-        return f"{super()._repr_html_()}{texts}"
+    __str__ = __repr__ = HtmlTable._text
 
     def label_errors(self, labels: Data) -> np.ndarray:
         """Compute the distance of each prediction from the label of its row.

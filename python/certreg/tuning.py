@@ -19,7 +19,7 @@ from .boxes import bounds_of, radius_of_box
 from .constants import Domain
 from .denoise import Denoised, check_use, check_whole, digest_of, digests_of_rows
 from .denoise import examples_among
-from .display import Line, Progress, Reporter, Table, aligned
+from .display import HtmlTable, Line, Progress, Reporter, Table
 from .estimator import Estimator
 from .frames import index_of, is_frame, split_frame
 from .inputs import scale_by_rule, taken
@@ -211,7 +211,7 @@ class Trial:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class TunedScale(ChosenScale):
+class TunedScale(ChosenScale, HtmlTable):
     """The result of tune_scale, for certify_rows(..., sigma=t.sigma, scale=t).
 
     Attributes
@@ -262,10 +262,13 @@ class TunedScale(ChosenScale):
         lines = zip(self.groups, self.shares.tolist(), self.factors.tolist())
         return [{"group": name, "share": share, "factor": factor} for name, share, factor in lines]
 
-    def __str__(self) -> str:
+    _table = table
+
+    def _texts(self) -> Sequence[str]:
         gain = f"sigma {self.sigma:g}, gain {self.gain:.3f} +- {self.gain_error:.3f}"
-        kept = "" if self.changed else ", so the scale stays as it was"
-        return f"{aligned(self.table())}\n{gain}{kept}"
+        return [gain if self.changed else f"{gain}, so the scale stays as it was"]
+
+    __str__ = HtmlTable._text
 
 
 @with_habits
@@ -573,7 +576,7 @@ def ratio_of_means(after: np.ndarray, before: np.ndarray) -> tuple[float, float]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(HtmlTable):
     """The result of compare_denoised, for certify_rows(c.model, ..., sigma=c.sigma). Experimental.
 
     Attributes
@@ -601,7 +604,10 @@ class Comparison:
     gain_error: float
     lines: tuple[Line, ...]
 
-    def __str__(self) -> str:
+    def _table(self) -> Table:
+        return list(self.lines)
+
+    def _texts(self) -> Sequence[str]:
         what = "useful radius" if "useful_radius" in self.lines[0] else "mean radius"
         gain = f"{self.gain:.3f} times (standard error {self.gain_error:.3f}) that without"
         text = f"With the denoiser the {what} is {gain}, each at its best sigma."
@@ -610,7 +616,9 @@ class Comparison:
             text += " That is no clear gain; models trained under noise mostly lose by one."
         if what == "mean radius":
             advice += " Errors were not measured: that takes labels."
-        return f"{aligned(list(self.lines))}\n{text}{advice}"
+        return [text + advice]
+
+    __str__ = HtmlTable._text
 
 
 @with_habits

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .arguments import Data, Model, Package, Scale, Shape, abbreviated, installed, listed, refuse
 from .arrays import array_of, check_finite, inputs_of, numbers, scale_of
 from .boxes import bounds_of, radius_of_box
-from .display import Line, aligned, printable, rounded
+from .display import HtmlTable, Line, Table, rounded
 from .frames import OFF, TABLE, Index, channel_axis, image_levels, index_of, is_frame
 from .frames import quantization_steps, split_frame
 from .inputs import known_cells, scale_by_rule, taken
@@ -279,7 +279,7 @@ def within(
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class RadiusComparison:
+class RadiusComparison(HtmlTable):
     """The result of compare_radius.
 
     Attributes
@@ -301,9 +301,13 @@ class RadiusComparison:
     noise_ratios: np.ndarray | None
     notes: tuple[str, ...]
 
-    def __str__(self) -> str:
-        lines = [{**line, "norm": rounded(line["norm"], up=True)} for line in self.lines]
-        return printable("\n".join([*([aligned(lines)] if lines else []), *self.notes]))
+    def _table(self) -> Table:
+        return [{**line, "norm": rounded(line["norm"], up=True)} for line in self.lines]
+
+    def _texts(self) -> Sequence[str]:
+        return self.notes
+
+    __str__ = HtmlTable._text
 
 
 def compare_radius(

@@ -119,6 +119,29 @@ def test_results_are_tables():
         assert repr(calibrated) == f"Calibrated({said})"
 
 
+def test_other_results_are_tables_too():
+    f = lambda x: 1e6 * x[:, 0]  # noqa: E731
+    z = np.c_[X[:30, 0], np.arange(30) % 3]
+    rows = rows_of(f, z, questions=4e5, scale=[1, 0], samples=600, alternatives=certreg.OneOf(1))
+    found = rows.alternatives[0, 0]._repr_html_()
+    assert "<td>feature 1=" in found and "3 alternatives, 598 samples" in found
+    html = rows.certificate(0)._repr_html_()
+    assert "<td>tolerance</td><td>400,000</td>" in html
+    digest = str(rows.certificate(0).question_digest)  # last, and without commas
+    assert html.index("fault_radius") < html.index(f"<td>question_digest</td><td>{digest}<")
+    rows = rows_of(sigma=[0.25, 0.5], x=X[:20])
+    assert rows.choose_sigma()._repr_html_().count("<td>yes</td>") == 1
+    units = certreg.compare_radius(X[:20], rows["radius"][:, 0, 0])
+    assert "<th>covered</th>" in units._repr_html_() and "<p>The radius is" in units._repr_html_()
+    with certreg.Calibrated(model, X, model(X), 0.1, samples=11) as calibrated:
+        each = calibrated.intervals(X[:3], 0.05)
+        assert each._repr_html_().endswith(f"</table><p>{each}</p>")
+        assert "<td>threshold</td>" in each[0]._repr_html_()
+        assert "<td>sample_rank</td>" in calibrated.rule(0.05)._repr_html_()
+    tuned = certreg.tune_scale(model, X, 0.25, 0.5, samples=60, rounds=1, seed=1, progress=False)
+    assert "<th>factor</th>" in tuned._repr_html_() and "<p>sigma " in tuned._repr_html_()
+
+
 def test_tables_escape_what_they_show():
     finding = certreg.Trial("<b>", 1.0, 2.0, 3.0, 0)
     shown = type("Shown", (certreg.display.HtmlTable,), {"_table": lambda _: [vars(finding)]})()
