@@ -7,12 +7,12 @@ import dataclasses
 import math
 import re
 from decimal import Decimal
-from typing import Any, Sequence
+from typing import Any, Sequence, cast
 
 import numpy as np
 
 from . import structs as S
-from .arguments import f64, integer, listed, number, positive, u64
+from .arguments import f64, instance, integer, listed, number, positive, u64
 from .arrays import address_of, numbers
 from .constants import ALL_OUTPUTS, Center, Constraint, Constraints, Method, Statistic
 from .constants import constraints_of, member
@@ -174,6 +174,13 @@ class Faulty:
         return masks, (unit, rates)
 
 
+PROMISES = {  # in a word what certificates promise (question.h, "Methods")
+    Method.FINITE: "proved",
+    Method.ANYTIME: "proved",
+    Method.ASYMPTOTIC: "asymptotic",
+    Method.PAPER: "published, weaker",
+    Method.BASELINE: "published",
+}
 _OF_THE_PAPER = (Statistic.MEAN, Center.TRUE_MEAN)
 
 
@@ -243,6 +250,9 @@ class Question:
     faults : int
         With Faulty: the number of units with arbitrary values that `radius` is about, 0 to 7.
         Experimental.
+    name : str
+        Its name in tables and plots. It is no part of the question: digests, resume files and
+        comparisons by == ignore it. Experimental.
 
     Raises
     ------
@@ -275,6 +285,7 @@ class Question:
     output_count: int = 0
     relative_tolerance: float = 0.0
     faults: int = 0
+    name: str = dataclasses.field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.tolerance, str):
@@ -286,6 +297,7 @@ class Question:
             number(self.tolerance, "tolerance")  # refuses others, such as a generator
         positive(self.alpha, "alpha")  # the library replaces 0 by the default
         integer(self.bonferroni, "bonferroni", 1)
+        instance(self.name, str, "name")
         for field, value in (
             ("statistic", _named(Statistic, self.statistic, "statistic")),
             ("method", _named(Method, self.method, "method")),
@@ -316,17 +328,23 @@ class Question:
         tolerance : float
             Tolerance > 0, in units of the output.
         **more
-            Other arguments of Question.
+            Other arguments of Question. The name is the family by default.
 
         Examples
         --------
         >>> certreg.Question.paper("(C,G)", 0.5).constraints
         6"""
         statistic, center = _OF_THE_PAPER
+        more.setdefault("name", str(family))
         return cls(
             tolerance, constraints=family, statistic=statistic, center=center,
             method=Method.PAPER, **more,
         )  # fmt: skip
+
+    def _promise(self) -> str:
+        if self.center == Center.SAMPLE_MEDIAN:
+            return PROMISES[Method.PAPER]
+        return PROMISES[cast(Method, self.method)]
 
     @property
     def is_vector(self) -> bool:
@@ -359,8 +377,8 @@ class Question:
                 f"tolerance must be one number here, and the question has {len(self.tolerance)}, "
                 "for the rows of certify_rows"
             )
-        pointers = ("prediction", "target", "serving")
-        q = S.Question(**{k: v for k, v in vars(self).items() if k not in pointers})
+        others = ("prediction", "target", "serving", "name")
+        q = S.Question(**{k: v for k, v in vars(self).items() if k not in others})
         if self.prediction is not None:
             each = self.prediction if isinstance(self.prediction, tuple) else ()
             values = each or (number(self.prediction, "prediction"),)

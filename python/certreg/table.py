@@ -1002,7 +1002,7 @@ class Rows(HtmlTable):
             the fields of the certificate without digests and counts, with members of enumerations
             as names in lower case, and "error", which is empty if nothing failed. If some features
             get no noise, "exact" has their names. If cells are missing, "missing" has their
-            names."""
+            names. "name", if there is one, is that of the question."""
         left_out = {"sigma", "question_digest", "input_digest", *COUNTS}
         if self.sampling.faulty is None:
             left_out |= {name for name in FIELDS if name.startswith("fault")}
@@ -1026,6 +1026,7 @@ class Rows(HtmlTable):
                 line.update({name: line.pop(name) for name in ADDED if name in line})
                 if self.alternatives:
                     line["limiting_estimate"] = found.estimate(q) if found else math.nan
+                line.update(self._called(q))
                 list_.append(line)
         return list_
 
@@ -1155,8 +1156,21 @@ class Rows(HtmlTable):
             _check(made)
         return made
 
+    def _called(self, q: int) -> Line:
+        """The name of a question as the last column, if some question has one."""
+        return {"name": self.questions[q].name} if any(of.name for of in self.questions) else {}
+
+    def _promised(self, q: int) -> Line:
+        """The last columns of a summary: what questions promise, if it differs, and names."""
+        each = [(of.method, of._promise()) for of in self.questions]
+        method, promise = each[q]
+        more = {"method": _word("method", method), "promise": promise} if len({*each}) > 1 else {}
+        return more | self._called(q)
+
     def _table(self) -> Table:
-        return self.summary()
+        """The summary with names in place of numbers."""
+        lines = [(line, line.pop("name", "")) for line in self.summary()]
+        return [{**line, "question": name or line["question"]} for line, name in lines]
 
     def summary(self) -> Table:
         """Summarize finished rows.
@@ -1167,9 +1181,11 @@ class Rows(HtmlTable):
             A dict for each sigma and question: the numbers of rows that were certified, abstained
             or failed, and the mean and median radius, with radius 0 for rows that abstained or
             failed. For output bounds the numbers of rows with two finite bounds and of failed rows,
-            and the median width between finite bounds; infinite if no row has them."""
+            and the median width between finite bounds; infinite if no row has them. If methods
+            differ, "method" and in a word the "promise" of its certificates; and the "name", if a
+            question has one."""
         one = self._summary_of_radii if self.at_radius is None else self._summary_of_bounds
-        return [one(*at) for at in self._answers()]
+        return [{**one(k, q), **self._promised(q)} for k, q in self._answers()]
 
     def _summary_of_bounds(self, k: int, q: int) -> Line:
         lo, hi, status = self._fields("output_lo output_hi status", k, q)
@@ -1269,6 +1285,7 @@ class Rows(HtmlTable):
                 why += _small(self, k, q)
             level = f" and sigma {self.sigmas[k]:g}" if len(self.sigmas) > 1 else ""
             place = f"at tolerance {tolerance_text(self.questions[q])}{level}"
+            place += f", question {self.questions[q].name}" if self.questions[q].name else ""
             yield f"{abstained.sum()} of {len(abstained)} rows abstained {place}: {why}"
 
     __str__ = __repr__ = HtmlTable._text
@@ -1536,6 +1553,8 @@ class Rows(HtmlTable):
             names = [f", tolerance {text}" for text in tolerances]
         if len({one.statistic for one in asked}) > 1:
             names = [f"{n}, {_word('statistic', q.statistic)}" for n, q in zip(names, asked)]
+        own = [f", {one.name}" if one.name else "" for one in asked]
+        names = [o if o and own.count(o) == 1 else o + n for o, n in zip(own, names)]
         return [f"{n}, question {q}" if names.count(n) > 1 else n for q, n in enumerate(names)]
 
 

@@ -211,6 +211,29 @@ def test_it_is_told_in_dicts_and_in_a_summary():
     assert len(str(rows).splitlines()) == 5 + 3  # nothing is certified at sigma 2
 
 
+def test_questions_have_names(folder):
+    ours, weak = Question(0.5, name="ours"), Question(0.5, method="baseline", name="theirs")
+    assert ours == Question(0.5) and certreg.question_digest(ours) == certreg.question_digest(0.5)
+    assert pickle.loads(pickle.dumps(ours)).name == "ours" and ours != weak
+    rows = rows_of(questions=[ours, weak, 0.5], resume="r.sqlite")
+    assert [line["question"] for line in rows.to_dicts()[:3]] == [0, 1, 2]
+    for lines in (rows.to_dicts()[:3], rows.summary()):
+        assert [line["name"] for line in lines] == ["ours", "theirs", ""]
+    assert [line["promise"] for line in rows.summary()] == ["proved", "published", "proved"]
+    assert [line.split()[1] for line in str(rows).splitlines()[1:4]] == ["ours", "theirs", "2"]
+    rows.save("r.npz")
+    assert str(certreg.Rows.load("r.npz")) == str(rows) and rows._repr_html_().count("theirs") == 1
+    again = rows_of(None, questions=[Question(0.5, name="new"), weak, 0.5], resume="r.sqlite")
+    assert bits(again) == bits(rows) and again.questions[0].name == "new"
+    assert rows._names() == [", ours", ", theirs", ""]
+    tight = [Question.paper("(C)", t, alpha=0.1) for t in (0.5, 0.1)]
+    both = rows_of(questions=[*tight, Question.paper("(C,G)", 0.5)], x=X[:2])
+    assert both._names() == [", (C), tolerance 0.5", ", (C), tolerance 0.1", ", (C,G)"]
+    assert "promise" not in both.summary()[0] and "name" not in two().summary()[0]
+    with pytest.raises(TypeError, match="name must be a str"):
+        Question(0.5, name=5)
+
+
 def test_it_is_plotted():
     package("matplotlib")
     rows = rows_of(sigma=[0.25, 0.5])
