@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import math
 import os
-from typing import Mapping, TypeAlias
+from typing import Any, Mapping, Sequence, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,9 @@ from .files import replace
 from .results import WorstFunction
 
 Band: TypeAlias = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, float]
+
+STYLES: Sequence[Any] = ("-", "-.", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))  # "--" and ":" are taken
+MOST_CURVES = 2 * len(STYLES)
 
 
 def plot_radii(
@@ -30,8 +34,8 @@ def plot_radii(
     Parameters
     ----------
     curves : mapping
-        The radii of the inputs, (inputs,), by the name of each curve. A radius of 0 or NaN means
-        that the input is not certified.
+        The radii of the inputs, (inputs,), by the name of each curve, at most eight. A radius of 0
+        or NaN means that the input is not certified.
     path : str or path, optional
         File to write the plot to, in the format of its suffix.
     ax : Axes, optional
@@ -51,15 +55,15 @@ def plot_radii(
     ImportError
         If matplotlib is missing.
     ValueError
-        For a wrong shape.
+        For a wrong shape, and for more than eight curves.
 
     Examples
     --------
     >>> ax = certreg.plot_radii({"model": [0.1, 0.0, 0.3]}, title="radii")
     >>> ax.get_xlabel()
     'radius r'"""
-    everything = {name: (radii, True) for name, radii in curves.items()}
-    return _plot_shares(everything, "share of inputs with radius ≥ r", path, ax, title, bands)
+    points = {name: shares(radii, True, name) for name, radii in curves.items()}
+    return _plot_steps(points, "share of inputs with radius ≥ r", path, ax, title, bands, 1.02)
 
 
 def plot_accuracy(
@@ -85,7 +89,8 @@ def plot_accuracy(
     Returns
     -------
     matplotlib.axes.Axes"""
-    return _plot_shares(curves, "share right and with radius ≥ r", path, ax, title, bands)
+    points = {name: shares(*of, name) for name, of in curves.items()}
+    return _plot_steps(points, "share right and with radius ≥ r", path, ax, title, bands, 1.02)
 
 
 def plot_error(
@@ -96,12 +101,9 @@ def plot_error(
 ) -> Axes:
     """Plot the mean error of the inputs with a certified radius of at least r. A curve is a pair of
     the radii and the errors of the inputs."""
-    points = {name: curve_of(*of) for name, of in curves.items()}
-    ax = _axes(ax, "mean error of inputs with radius ≥ r", title)
-    for name, curve in points.items():
-        ax.plot(curve["radius"], curve["error"], drawstyle="steps-pre", label=name)
-    ax.set_ylim(bottom=0)
-    return _finished(ax, path)
+    each = {name: curve_of(*of) for name, of in curves.items()}
+    points = {name: (curve["radius"], curve["error"]) for name, curve in each.items()}
+    return _plot_steps(points, "mean error of inputs with radius ≥ r", path, ax, title)
 
 
 def plot_reach(
@@ -171,24 +173,44 @@ def plot_worst_function(
     return _finished(ax, path, -4)
 
 
-def _plot_shares(
-    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+def _plot_steps(
+    points: Mapping[str, tuple[ArrayLike, ArrayLike]],
     what: str,
     path: Path | None,
     ax: Axes,
     title: str | None,
-    bands: Mapping[str, Band] | None,
+    bands: Mapping[str, Band] | None = None,
+    top: float | None = None,
 ) -> Axes:
-    points = {name: shares(*of, name) for name, of in curves.items()}
+    """Curves that differ in style too, for eyes and printers without colors; with bands, which are
+    dashed, in color alone."""
+    if len(points) > MOST_CURVES:
+        raise ValueError(
+            f"there are {len(points)} curves, and in a plot of more than {MOST_CURVES} they cannot "
+            "be told apart: give plot_radii some of them, such as {'a': rows['radius'][:, 0, 0]}"
+        )
     ax = _axes(ax, what, title)
-    for name, (radii, share) in points.items():
-        (line,) = ax.plot(radii, share, drawstyle="steps-pre", label=name)
+    for i, (name, (radii, values)) in enumerate(points.items()):
+        style = "-" if bands else STYLES[i % len(STYLES)]
+        width = None if i < len(STYLES) else 2.5
+        how = {"drawstyle": "steps-pre", "label": name}
+        (line,) = ax.plot(radii, values, linestyle=style, linewidth=width, **how)
         if bands and name in bands:
             at, least, *confidence = map(np.asarray, bands[name])
             label = ", ".join([name, "at least", *(f"{100 * of:.6g} %" for of in confidence)])
             how = {"color": line.get_color(), "linestyle": "--", "label": label}
             ax.plot([*at, at[-1]], [*least, 0], drawstyle="steps-pre", **how)
-    ax.set_ylim(0, 1.02)
+    ax.set_ylim(0, top)
+    return _finished(ax, path)
+
+
+def marked(ax: Axes, ceilings: Sequence[float], unit: str, path: Path | None) -> Axes:
+    """The plot with the longest possible radii and the unit of radii, and its file."""
+    ax.set_xlabel(f"radius r, in units of {unit}")
+    if ceilings:
+        label = "longest r that σ and samples allow"
+        how = {"color": "gray", "linestyle": ":", "label": label}
+        ax.vlines(ceilings, 0, 1, transform=ax.get_xaxis_transform(), **how)
     return _finished(ax, path)
 
 
@@ -253,6 +275,26 @@ def _drawn(figure: Figure, kind: str = "png") -> bytes:
     return file.getvalue()
 
 
+def _name_ends(ax: Axes) -> None:
+    """Writes the names of curves at their ends, unless one would cover another one or a curve."""
+    for text in [text for text in ax.texts if text.get_gid() == "end"]:
+        text.remove()
+    lines = [line for line in ax.get_lines() if line.get_drawstyle() == "steps-pre"]
+    place = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "gid": "end"}
+    texts = []
+    for line in lines if len(lines) > 1 else ():
+        x, y = line.get_xdata(), np.nan_to_num(line.get_ydata())
+        at = x[-1], y[-1] or y[-2:][0]  # shares end with a fall to 0
+        texts.append(ax.annotate(line.get_label(), at, color=line.get_color(), **place))
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in texts]
+    paths = [line.get_transform().transform_path(line.get_path()) for line in lines]
+    covered = [a.overlaps(b) for a, b in itertools.combinations(boxes, 2)]
+    covered += [path.intersects_bbox(box, False) for path in paths for box in boxes]
+    for text in texts if any(covered) else ():
+        text.remove()
+
+
 def _finished(ax: Axes, path: Path | None, left: float = 0) -> Axes:
     ax.set_xlim(left=left)
     ax.grid(alpha=0.3)
@@ -260,6 +302,8 @@ def _finished(ax: Axes, path: Path | None, left: float = 0) -> Axes:
         legend_above(ax)
     else:  # without a layout there is no room above
         ax.legend()
+    if hasattr(ax, "_repr_png_"):  # the figure is its own
+        _name_ends(ax)
     if path is not None:
         name, kind = os.path.splitext(os.fsdecode(path))
         kind = kind or f".{ax.figure.canvas.get_default_filetype()}"

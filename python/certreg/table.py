@@ -12,7 +12,7 @@ import json
 import math
 import statistics
 import warnings
-from typing import Any, Iterator, NamedTuple, Sequence, cast
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ from .files import archive_of, replace
 from .frames import Index, in_order, listed, noise_on
 from .inputs import Inputs
 from .library import CertregError, lib, version
-from .plots import curve_of, plot_accuracy, plot_error, plot_radii
+from .plots import curve_of, marked, plot_accuracy, plot_error, plot_radii
 from .questions import Faulty, Question, Serving, Target, digests_of, divided, stated_tolerance
 from .questions import tolerance_text, typical_tolerance
 from .results import Certificate, SigmaChoice, chosen_sigma, premise_text, reason_text
@@ -1474,11 +1474,13 @@ class Rows(HtmlTable):
         labels: Data | None = None,
         error: bool = False,
         confidence: float | None = None,
+        also: Mapping[str, Data] | None = None,
         **more: Any,
     ) -> Axes:
         """Plot the share of rows that are certified at each radius.
 
-        There is a curve for each sigma and question.
+        There is a curve for each sigma and question, at most eight. Vertical lines mark the longest
+        radii that sigma and samples allow, up to twice the longest of the rows.
 
         Parameters
         ----------
@@ -1494,6 +1496,9 @@ class Rows(HtmlTable):
         confidence : float, optional
             Also draw the lower band for the population, of certreg.population: "at least, 95 %" in
             the legend.
+        also : mapping, optional
+            More curves by their names, such as those of another method: radii, (rows,), in the
+            order of the rows, with 0 for a prediction that should not count. Experimental.
         **more
             Other arguments of plot_radii, such as `path`.
 
@@ -1507,18 +1512,40 @@ class Rows(HtmlTable):
             If matplotlib is missing.
         ValueError
             For a wrong shape, for output bounds (plot_reach draws them), for `error` without
-            labels, and as for certreg.population."""
+            labels, for more than eight curves, and as for certreg.population.
+
+        Examples
+        --------
+        >>> questions = [certreg.Question(0.5, name="wide"), certreg.Question(0.1, name="narrow")]
+        >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0], [2.0]], 0.25, questions, seed=1)
+        >>> ax = rows.plot(also={"mine": [0.2, 0.0]})
+        >>> [text.get_text() for text in ax.get_legend().get_texts()][2]
+        'mine'"""
         self._check_radii()
         if error and labels is None or labels is not None and correct is not None:
             raise ValueError("error needs labels, and labels take the place of correct")
         if confidence is not None and (error or correct is not None):
             raise ValueError("confidence is for shares of rows: give labels, or neither")
-        names, done = self._names(), self.done
+        if error and also:
+            raise ValueError("the errors of other curves are not known: leave out also or error")
+        names, done, path = self._names(), self.done, more.pop("path", None)
         curves = {f"sigma {self.sigmas[k]:g}{names[q]}": (k, q) for k, q in self._answers()}
         radii = {name: self["radius"][done, k, q] for name, (k, q) in curves.items()}
+        others = {n: np.asarray(in_order(r, self.index, n)) for n, r in (also or {}).items()}
+        if any(each.shape != done.shape for each in others.values()):
+            raise ValueError(f"also must have {len(self)} radii for each name, one of each row")
+        others = {n: each[done] for n, each in others.items()}
 
-        def pairs(values: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-            return {name: (radii[name], values[done, k, q]) for name, (k, q) in curves.items()}
+        def pairs(values: np.ndarray) -> dict[str, tuple[np.ndarray, Any]]:
+            own = {name: (radii[name], values[done, k, q]) for name, (k, q) in curves.items()}
+            return own | {name: (each, True) for name, each in others.items()}
+
+        def finished(ax: Axes) -> Axes:
+            noisy = np.ravel(self.scale)[self._noisy()]
+            unit = "the inputs" if (noisy == 1).all() else "the scale of each feature"
+            most = 2 * max((each.max(initial=0) for each in radii.values()), default=0)
+            ceilings = {_ceiling(self, k, q) for k, q in curves.values()}
+            return marked(ax, [c for c in sorted(ceilings) if c <= most], unit, path)
 
         if confidence is not None:
             found = [
@@ -1532,10 +1559,10 @@ class Rows(HtmlTable):
         if labels is not None:
             errors = self.label_errors(labels)
             if error:
-                return plot_error(pairs(errors), **more)
+                return finished(plot_error(pairs(errors), **more))
             correct = errors <= self["tolerance"]
         if correct is None:
-            return plot_radii(radii, **more)
+            return finished(plot_radii(radii | others, **more))
         shape = self["radius"].shape
         right = np.asarray(in_order(correct, self.index, "correct"), bool)
         if right.shape + (1,) * (3 - right.ndim) != shape:
@@ -1543,10 +1570,11 @@ class Rows(HtmlTable):
                 f"correct has shape {right.shape}; it must be {shape}, with True for each row, "
                 "sigma and question with a correct prediction (a file is path=)"
             )
-        return plot_accuracy(pairs(right.reshape(shape)), **more)
+        return finished(plot_accuracy(pairs(right.reshape(shape)), **more))
 
     def _names(self) -> list[str]:
-        """Names of the questions for a legend, with numbers if names would be equal."""
+        """Names of the questions for a legend: their own, and else what distinguishes them, with
+        numbers if names would be equal."""
         asked, names = self.questions, [""] * len(self.questions)
         tolerances = [tolerance_text(one) for one in asked]
         if len(set(tolerances)) > 1:

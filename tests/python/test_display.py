@@ -63,6 +63,13 @@ def test_curves_are_what_was_given(matplotlib):
         assert line.get_drawstyle() == "steps-pre"  # the share of the next corner
 
 
+def test_names_stand_at_the_ends_of_curves_if_none_is_covered(matplotlib):
+    apart = plot_radii({"short": [0.1, 0.2], "long": [0.5, 1.0]})
+    assert [text.get_text() for text in apart.texts] == ["short", "long"]
+    assert not plot_radii({"a": [1.0, 2.0], "b": [1.0, 2.001]}).texts
+    assert not plot_radii({"alone": [1.0]}).texts
+
+
 def test_they_draw_into_axes_and_leave_windows_alone(matplotlib):
     from matplotlib.figure import Figure
 

@@ -234,6 +234,31 @@ def test_questions_have_names(folder):
         Question(0.5, name=5)
 
 
+def test_a_plot_marks_what_is_possible_and_takes_other_curves():
+    package("matplotlib")
+    rows = rows_of(lambda x: np.sign(x[:, 0]), questions=[0.5, Question(0.1, name="narrow")])
+    mine = np.linspace(0, 1, 40)
+    ax = rows.plot(also={"mine": mine})
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    ceiling = "longest r that σ and samples allow"
+    assert names == ["sigma 0.25, tolerance 0.5", "sigma 0.25, narrow", "mine", ceiling]
+    assert ax.collections[0].get_segments()[0][0, 0] == near(rows["radius"].max())
+    assert len({line.get_linestyle() for line in ax.get_lines()}) == 3
+    assert ax.get_xlabel() == "radius r, in units of the inputs"
+    label = rows_of(scale=[2, 1, 1]).plot().get_xlabel()
+    assert label == "radius r, in units of the scale of each feature"
+    assert ax.get_lines()[2].get_xdata().max() == 1
+    lines = rows_of().plot(X[:, 0] > 0, also={"mine": mine}).get_lines()
+    assert lines[1].get_ydata().max() == near(0.975)
+    for wrong, text in (
+        ({"also": {"mine": mine[:3]}}, "also must have 40 radii"),
+        ({"also": {"mine": mine}, "labels": X[:, 0], "error": True}, "errors of other curves"),
+        ({"also": dict.fromkeys("abcdefg", mine)}, "there are 9 curves, and .* of more than 8"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            rows.plot(**wrong)
+
+
 def test_it_is_plotted():
     package("matplotlib")
     rows = rows_of(sigma=[0.25, 0.5])
