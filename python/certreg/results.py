@@ -204,6 +204,10 @@ class Certificate(_Result, HtmlTable):
     def _texts(self) -> Sequence[str]:
         return [str(self)]
 
+    def _table(self) -> Table:
+        """Without the radii of balls, which have no unit if the units of the features differ."""
+        return [line for line in super()._table() if not line["field"].startswith("radius_")]
+
     @property
     def certified(self) -> bool:
         """True if the radius is positive, or if something is proved about wrong units alone."""
