@@ -9,6 +9,7 @@ import enum
 import errno
 import html
 import importlib
+import math
 import re
 import sys
 import time
@@ -176,3 +177,10 @@ def rounded(value: float, up: bool) -> str:
     """A number with four digits, rounded up or down."""
     context = decimal.Context(4, decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR)
     return f"{float(context.create_decimal(f'{value:.11g}')):.4g}"  # 1 + 1e-12 is shown as 1
+
+
+def floored(value: float) -> str:
+    """A number with at most four digits that is never above the value; empty without one."""
+    if not math.isfinite(value):
+        return ""
+    return f"{float(decimal.Context(4, decimal.ROUND_FLOOR).create_decimal_from_float(value)):.4g}"

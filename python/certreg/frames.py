@@ -176,6 +176,14 @@ def quantization_step(values: np.ndarray) -> float:
     return math.nan
 
 
+def step_of(values: np.ndarray) -> float:
+    """quantization_step; if it finds none, as for few values, the greatest of 1, 0.1, 0.01 and
+    0.001 that divides all values."""
+    step = quantization_step(values)
+    decimals = (10.0**-places for places in range(4 if len(values) and math.isnan(step) else 0))
+    return next((size for size in decimals if _lie_on(values, 0.0, size)), step)
+
+
 def _lie_on(values: np.ndarray, origin: float, step: float) -> bool:
     parts = np.array_split(values, math.ceil(values.size / LOOKED_AT))
     levels = ((part.astype(np.float64) - origin) / step for part in parts)

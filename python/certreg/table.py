@@ -21,14 +21,14 @@ from . import structs as S
 from .alternatives import Found
 from .arguments import Axes, Data, Frame, Function, Names, Path, Shape, needed, not_negative, number
 from .arguments import integer, path_of, positive
-from .arrays import arrays_in_file, check_finite, flat_dtype, numbers
+from .arrays import arrays_in_file, check_finite, flat_dtype, numbers, scale_of
 from .constants import Center, Domain, Method, Outcome, Output, Reason, Statistic, Status, Stop
 from .constants import enum_value, version_text
-from .display import HtmlTable, Line, Table
+from .display import HtmlTable, Line, Table, aligned, floored, printable
 from .estimator import Estimator, kinds_of, pilot_for
 from .files import archive_of, replace
-from .frames import Index, in_order, listed, noise_on
-from .inputs import Inputs
+from .frames import TABLE, Index, in_order, is_frame, listed, noise_on, split_frame, step_of
+from .inputs import Inputs, known_cells
 from .library import CertregError, lib, version
 from .plots import curve_of, marked, plot_accuracy, plot_error, plot_radii
 from .questions import Faulty, Question, Serving, Target, digests_of, divided, stated_tolerance
@@ -812,6 +812,17 @@ def _log_beta_binomial(k: np.ndarray, n: int, u: np.ndarray, v: np.ndarray) -> n
 _lgamma = np.vectorize(math.lgamma, otypes=[float])
 
 
+class Allowances(HtmlTable, list[Line]):
+    """The result of `Rows.allowances`, which is shown rounded down."""
+
+    def _table(self) -> Table:
+        down = ("alone", "together")
+        return [{**line, **{name: floored(line[name]) for name in down}} for line in self]
+
+    def __str__(self) -> str:
+        return printable(aligned(self._table())) if self else "no row is finished"
+
+
 @dataclasses.dataclass
 class Rows(HtmlTable):
     """The certificates of many inputs.
@@ -1332,6 +1343,96 @@ class Rows(HtmlTable):
                 "these rows are output bounds, which have no radii: rows['output_lo'] and "
                 "rows['output_hi'] have them, and plot_reach draws the bounds of one input"
             )
+
+    def allowances(
+        self, X: Data | None = None, *, question: int | None = None, sigma: int | None = None
+    ) -> Table:
+        """Compute how far each column of each finished row may be off, in its own unit.
+
+        Numbers are rounded down, also when the list is printed. Experimental.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame, optional
+            The inputs of the rows: their rounding to float32 is then included, and steps of up to
+            64 columns are found. Otherwise steps are those of `inputs`.
+        question, sigma : int, optional
+            Indices, which are needed if there are several.
+
+        Returns
+        -------
+        list of dict
+            A dict for each row and column: "row", "sigma", "question", "column"; "alone", how far
+            it may be off if all other columns are exact; "together", if all columns are off, each
+            by at most its number; "step", and the two numbers in whole steps, NaN if there is none;
+            and "note": "exact" for a column of scale 0, or "missing" for a cell with NaN as its
+            numbers, because no change of it is covered.
+
+        Raises
+        ------
+        ValueError, IndexError
+            For output bounds, other inputs, and a wrong or missing choice.
+
+        Examples
+        --------
+        >>> model = lambda x: x[:, 0] + x[:, 1]
+        >>> rows = certreg.certify_rows(model, [[1.0, 20.0]], 0.25, 0.5, scale=[1, 0], seed=1)
+        >>> [(line["column"], line["note"], line["alone"] > 0.3) for line in rows.allowances()]
+        [('feature 0', '', True), ('feature 1', 'exact', False)]"""
+        self._check_radii()
+        chosen = (sigma, question)
+        for name, at, count in zip(("sigma", "question"), chosen, self.certificates.shape[1:]):
+            if at is None and count > 1:
+                raise ValueError(f"there are {count} of them: give {name}, an index")
+            _check_index(name, at or 0, count)
+        k, q = (at or 0 for at in chosen)
+        sizes, steps, noisy = self._allowed(X, k, q), self._steps(X), self._noisy()
+        whole = np.floor(sizes / steps * (1 - 1e-12))
+        heads = "column note alone together step alone_steps together_steps".split()
+        lines = Allowances()
+        for i in np.flatnonzero(self.done).tolist():
+            first = {"row": int(self.numbers[i]), "sigma": self.sigmas[k], "question": q}
+            notes = np.where(noisy, np.where(np.isnan(sizes[0, i]), "missing", ""), "exact")
+            counts = ([n if n != n else int(n) for n in part.tolist()] for part in whole[:, i])
+            parts = (notes.tolist(), *sizes[:, i].tolist(), steps.tolist(), *counts)
+            each = zip(self._named(noisy | True), *parts)
+            lines += [{**first, **dict(zip(heads, line))} for line in each]
+        return lines
+
+    def _allowed(self, X: Data | None, k: int, q: int) -> np.ndarray:
+        """How far each feature of each row may be off alone, and together with all others, (2,
+        rows, features); NaN for missing cells."""
+        noisy, radii = self._noisy(), np.nan_to_num(self["radius"][:, k, q])[:, None]
+        lacks = np.zeros((len(self), noisy.size), bool)
+        lacks |= False if self.missing is None else self.missing.reshape(lacks.shape)
+        moving = np.maximum(1, np.sum(noisy & ~lacks, axis=1, keepdims=True))
+        scale = scale_of(self.scale, self.sampling.shape).astype(np.float64)
+        sizes = np.stack([radii * scale, radii / np.sqrt(moving) * scale])
+        if X is not None:  # both ends of a change may be rounded to float32
+            sizes -= np.spacing((np.abs(self._values_of(X)) + sizes[0]).astype(np.float32))
+        sizes = np.nextafter(np.maximum(sizes * (1 - 1e-12), 0), 0)
+        return np.where(lacks, np.nan, np.where(noisy, sizes, 0))
+
+    def _values_of(self, X: Data) -> np.ndarray:
+        """The inputs of the rows as numbers, (rows, features), with NaN for missing cells."""
+        names, wanted = self.columns, (len(self), *self.sampling.shape)
+        if names is not None and is_frame(X) and list(map(str, X.columns)) != list(names):
+            raise ValueError(f"X has other columns than {listed(names)}, those of the rows")
+        known = known_cells(X, self.inputs.marks if self.inputs else {})
+        given, _, _ = split_frame(known, self.scale)
+        if given.shape != wanted:
+            raise ValueError(f"X has shape {given.shape}; the inputs of the rows have {wanted}")
+        return given.reshape(len(self), -1).astype(np.float64)
+
+    def _steps(self, X: Data | None) -> np.ndarray:
+        """The step of each feature with noise, not below the one that is shown; NaN: unknown."""
+        noisy = self._noisy()
+        steps = np.full(noisy.size, np.nan) if self.inputs is None else self.inputs.steps.ravel()
+        if X is not None and noisy.size <= TABLE:
+            found = [step_of(values[~np.isnan(values)]) for values in self._values_of(X).T]
+            steps = np.where(np.isnan(steps), found, steps)
+        steps = np.where(noisy, steps, np.nan)
+        return np.asarray(np.fmax(steps, [float(f"{step:.5g}") for step in steps]))
 
     def useful_radii(self, labels: Data) -> np.ndarray:
         """Compute radii that count only predictions near the label.

@@ -144,6 +144,23 @@ def test_a_file_is_whole_or_as_it_was():
     assert sorted(os.listdir()) == ["models.py", "r.csv", "steps.npy", "x.npy"]
 
 
+def test_what_is_extra_never_spoils_results():
+    write("named.csv", "a,<b>,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in X.tolist()))
+    more = ("--allowances", "a.csv", "--keep-seed", "--seed", 1234567)
+    words = ("certify", PRODUCT[0], "named.csv", *ASKED, "--rows", "2:", *more, "-o", "r.json")
+    said(*words)
+    lines, rows = read("a.csv"), read("r.json")["rows"]
+    assert [(c["row"], c["column"]) for c in lines[:3]] == [("2", "a"), ("2", "<b>"), ("2", "c")]
+    radii = [line["radius"] for line in rows for _ in range(3)]
+    for line, radius in zip(lines, radii, strict=True):
+        assert radius * 0.999 < float(line["alone"]) < radius
+    with mock.patch("certreg.table.Rows.allowances", side_effect=OSError("disk is full")):
+        _, err = said(*words)
+    assert re.search("--allowances is not written, and the results are complete: disk is", err)
+    certify_refused("must end with one of .csv", "--allowances", "a.txt")
+    certify_refused("names another file", "--allowances", "r.csv", "-o", "./r.csv")
+
+
 def test_records_answer_other_questions_without_calls():
     ask = ("certify", "models.py:slow", *CERTIFY[2:], "--resume", "r", "--keep-records")
     table_of(*ask)

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ import kit
 from kit import ASKED, PRODUCT, bits, certify_refused, command_refused, never, package, parametrize
 from kit import read, said, write
 from certreg import Options, Question, certify_rows, check_model, compare_radius, tune_scale, within
+from certreg.arrays import scale_of
+from certreg.display import floored
 
 RNG = np.random.default_rng(7)
 LEVELS = RNG.integers(0, 256, (5, 12, 10, 3))  # images of 8 bits
@@ -220,6 +223,56 @@ def test_missing_cells_have_no_size(models):
 
 
 @pytest.mark.filterwarnings("error")
+def test_allowances_stay_inside_the_ball():
+    X = np.c_[RNG.normal(900, 1, 9), np.round(RNG.normal(3, 1, 9), 1), np.arange(9) % 7, np.ones(9)]
+    X[1, 0] = np.nan
+    scale, model = [0.1, 0.3, 7, 0], lambda x: np.nan_to_num(x[:, 0]) + x[:, 1] + x[:, 2] / 10
+    rows = certify_rows(model, X, 0.25, [1, 1e-9], scale=scale, seed=1, progress=False)
+    with pytest.raises(ValueError, match="there are 2 of them: give question"):
+        rows.allowances()
+    assert not any(line["alone"] for line in rows[2:].allowances(question=1))
+    lines = rows.allowances(X, question=0)
+    assert [c["note"] for c in lines[4:8]] == ["missing", "", "", "exact"]
+    assert math.isnan(lines[4]["alone"]) and (lines[7]["alone"], lines[7]["together"]) == (0, 0)
+    assert [c["step"] for c in lines[1:3]] == [0.1, 1] and math.isnan(lines[0]["step"])
+    units = scale_of(scale, (4,))
+    for given in (X, None):
+        every = rows.allowances(given, question=0)
+        for i in range(9):
+            r = Fraction(float(rows["radius"][i, 0, 0]))
+            some = [(j, c) for j, c in enumerate(every[4 * i : 4 * i + 4]) if not c["note"]]
+            box = Fraction(0)
+            for j, c in some:
+                size, ends = Fraction(c["alone"]), np.float32([X[i, j], X[i, j] + c["alone"]])
+                if given is not None:
+                    size = max(size, Fraction(float(ends[1])) - Fraction(float(ends[0])))
+                    assert c["together"] > c["alone"] * 0.999 / len(some) ** 0.5 - 2e-4
+                assert 0 < size < r * Fraction(float(units[j]))
+                box += (Fraction(c["together"]) / Fraction(float(units[j]))) ** 2
+                if not math.isnan(c["step"]):
+                    assert 0 <= c["together_steps"] <= c["alone_steps"]
+                    assert c["alone"] / c["step"] - 1 < c["alone_steps"] <= c["alone"] / c["step"]
+            assert r**2 * Fraction(99, 100) < box < r**2 or given is not None and box < r**2
+    shown = str(rows[:1].allowances(question=0)).splitlines()[1].split()[4]
+    assert 0 <= Fraction(lines[0]["alone"]) - Fraction(shown) < 1e-3 or given is None
+    assert [floored(value) for value in (0.3 * (1 - 1e-12), 0.5, math.nan)] == ["0.2999", "0.5", ""]
+
+
+def test_allowances_know_their_inputs(folder):
+    pd = package("pandas")
+    X = pd.DataFrame({"a": [1.0, 2, 4], "b": [0.5, 0.1, 0.3]})
+    rows = certify_rows(lambda x: x.sum(axis=1), X, 0.25, 1, scale=1, seed=1, progress=False)
+    assert [c["column"] for c in rows[[2]].allowances(X[2:])] == ["a", "b"]
+    for wrong, text in ((X[["b", "a"]], "X has other columns"), (X[:2], "X has shape")):
+        with pytest.raises(ValueError, match=text):
+            rows.allowances(wrong)
+    rows.inputs.steps = np.array([1, np.nan])
+    assert rows.allowances()[0]["step"] == 1 and rows.allowances(X)[1]["step"] == 0.1
+    bounds = certify_rows(lambda x: x.sum(axis=1), X, 0.25, 0, options=Options(radius=0.1), seed=1)
+    with pytest.raises(ValueError, match="output bounds"):
+        bounds.allowances()
+
+
 def test_check_knows_sigmas_at_which_no_radius_is_above_rounding(models):
     f, X = kit.model, np.arange(20.0)[:, None] + [0, 5, 9]
     (found,) = check_model(f, X, sigma=0.18)  # 2.688 sigma is below the root of 3/12

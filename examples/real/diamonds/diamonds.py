@@ -141,7 +141,8 @@ def tell(name, rows, X, y):
     (wrong,) = (c for c in changes if c["change"] == "rounding to steps, at most")
     (proved,) = population(rows, radius=np.nextafter(wrong["norm"], np.inf))
     of_all = f"{math.floor(1000 * proved['population']) / 10:.1f} %"
-    alone = [f"{radius.mean() * s:.2g}{unit}" for s, unit in zip(rows.scale, UNITS.values())]
+    alone = np.reshape([line["alone"] for line in rows.allowances()], X.shape).mean(axis=0)
+    alone = [f"{size:.2g}{unit}" for size, unit in zip(alone, UNITS.values())]
     print(
         f"{name:<20}{rows.sigmas[0]:5g}{percent(np.nanmean(rows.label_errors(y))):>8}"
         f"{radius.mean():9.2f}{useful.mean():9.2f}{wrong['covered']:9d}{of_all:>8}   "

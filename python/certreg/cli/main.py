@@ -119,7 +119,7 @@ COMMANDS = {
         "  certreg certify price.py:price houses.csv --sigma .5 --tolerance 40 \\\n"
         "      --scale scale.csv --plot radii.svg",
         (
-            *(*_MODEL, "question/some levels", *_RADII, "denoiser", *_RESULTS),
+            *(*_MODEL, "question/some levels", *_RADII, "denoiser", *_RESULTS, "results/certify"),
             "other changes, which share the samples of a row (experimental)",
             "demands",
         ),

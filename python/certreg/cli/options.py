@@ -20,7 +20,7 @@ ABSENT: dict[str, object] = {  # values of options that a command lacks
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
         "truths groups box serve trim core pilot constant columns tensor units require out range "
-        "angle pair described".split()
+        "angle pair described allowances".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop", "plot_kind": "radii"},
@@ -221,6 +221,10 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
         "-o FILE": _ALL_ROWS,
         "--keep-seed": "write the seed into the .json file too",
         **_QUIET,
+    },
+    "results/certify": {
+        "--allowances FILE": "write how far each column of each row may be off, alone and together "
+        "with all others, in its own unit, to this .csv file (experimental)",
     },
     "results/intervals": {"-o FILE": _ALL_ROWS, **_QUIET},
     "results/scale": {

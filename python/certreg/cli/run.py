@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import functools
 import importlib
+import itertools
 import math
 import os
 import re
@@ -62,7 +64,8 @@ _REPEATED = "|".join(  # warnings with the same texts as remarks
 )
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records keep_denoiser no_check units index_given json require described".split()
+    "keep_records keep_denoiser no_check units index_given json require described "
+    "allowances".split()
 )
 
 
@@ -74,6 +77,11 @@ class Work:
         self.given = given
         self.table: Destination | None = None
         self.plot: Destination | None = None
+        self.extras = {  # by option
+            name: Destination(getattr(given, name), (suffix,))
+            for name, suffix in [("allowances", ".csv")]
+            if getattr(given, name)
+        }
         if given.out and (given.out != "-" or suffixes != TABLES):
             self.table = Destination(given.out, suffixes)
         if given.plot:
@@ -338,6 +346,23 @@ class Work:
             curves = report.curves(table, kind)
             self.plot.write(lambda path: draw(curves, path=path))
 
+    def write_extras(self, rows: Rows) -> None:
+        """Writes the file of --allowances. The results are complete, so a failure is
+        only printed."""
+        rows = dataclasses.replace(rows, numbers=rows.numbers + self.first)
+
+        def allowances() -> str:
+            answers = [rows.allowances(self.X, sigma=k, question=q) for k, q in rows._answers()]
+            lines = itertools.chain(*answers)
+            return report.as_csv([{n: "" if v != v else v for n, v in c.items()} for c in lines])
+
+        for name, made in [("allowances", allowances)]:
+            try:
+                if name in self.extras:
+                    self.extras[name].write_text(made())
+            except Exception as error:
+                warn(f"--{name} is not written, and the results are complete: {error}")
+
     def put(self, table: Table, document: Line) -> None:
         """Writes a table to the file of -o, or to standard output for -; and the document instead
         if it is a .json file."""
@@ -384,7 +409,8 @@ def check_options(given: argparse.Namespace) -> None:
         *(given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file),
         *(given.box, given.groups, given.denoise, given.calibration, given.truths),
     )
-    again = read & _files(given.out, given.plot, given.keep_denoiser)
+    outs = (given.out, given.plot, given.keep_denoiser, given.allowances)
+    again = read & _files(*outs) or len(_files(*outs)) < len([name for name in outs if name])
     another = "names another file of this command: give another name"
     for wrong, message in (
         (given.range and turn, "--range cannot be combined with --angle or --pair: leave it out"),
@@ -396,7 +422,7 @@ def check_options(given: argparse.Namespace) -> None:
         (given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"),
         (by_labels and not given.labels, f"--plot-kind {given.plot_kind} needs --labels"),
         (curves > MOST_CURVES, f"--plot would have {curves} curves; it has at most {MOST_CURVES}"),
-        (again, f"-o, --plot or --keep-denoiser {another}"),
+        (again, f"-o, --plot, --keep-denoiser or --allowances {another}"),
         (given.keep_denoiser and not given.denoise, "--keep-denoiser needs --denoise"),
     ):
         if wrong:
@@ -641,6 +667,7 @@ def certify(given: argparse.Namespace) -> int:
     report.answer(given, "\n".join(texts), document)
     for text in [] if given.command == "sigma" else rows._abstentions():
         work.remark(in_options(text))
+    work.write_extras(rows)
     status = work.ended(table, "certificates are missing")
     return status if _met(work, rows) else SHORT
 
