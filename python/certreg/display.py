@@ -85,11 +85,16 @@ class HtmlTable:
         return printable("\n".join(filter(None, [aligned(self._table()), *self._texts()])))
 
     def _repr_html_(self) -> str:
-        heading, *lines = (map(html.escape, line) for line in _cells(self._table(), _readable))
-        rows = [f"<th>{'</th><th>'.join(heading)}</th>"]
-        rows += [f"<td>{'</td><td>'.join(line)}</td>" for line in lines]
         texts = "".join(f"<p>{html.escape(text)}</p>" for text in self._texts())
-        return f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>{texts}"
+        return html_table(self._table()) + texts
+
+
+def html_table(table: Table) -> str:
+    """A table as HTML."""
+    heading, *lines = (map(html.escape, line) for line in _cells(table, _readable))
+    rows = [f"<th>{'</th><th>'.join(heading)}</th>"]
+    rows += [f"<td>{'</td><td>'.join(line)}</td>" for line in lines]
+    return f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>"
 
 
 class ProgressLine:

@@ -260,7 +260,7 @@ def _axes(ax: Axes, what: str, title: str | None, across: str = "radius r") -> A
     if ax is None:
         figure = needed("matplotlib.figure", "a plot").Figure(layout="constrained")
         ax = figure.add_subplot()
-        ax._repr_png_ = functools.partial(_drawn, figure)  # for notebooks
+        ax._repr_png_ = functools.partial(drawn, figure)  # for notebooks
     ax.set_xlabel(across)
     ax.set_ylabel(what)
     if title is not None:
@@ -268,7 +268,7 @@ def _axes(ax: Axes, what: str, title: str | None, across: str = "radius r") -> A
     return ax
 
 
-def _drawn(figure: Figure, kind: str = "png") -> bytes:
+def drawn(figure: Figure, kind: str = "png") -> bytes:
     """The bytes of a file with the figure."""
     file = io.BytesIO()
     figure.savefig(file, format=kind)
@@ -307,7 +307,7 @@ def _finished(ax: Axes, path: Path | None, left: float = 0) -> Axes:
     if path is not None:
         name, kind = os.path.splitext(os.fsdecode(path))
         kind = kind or f".{ax.figure.canvas.get_default_filetype()}"
-        replace(name + kind, _drawn(ax.figure, kind[1:]))
+        replace(name + kind, drawn(ax.figure, kind[1:]))
     return ax
 
 

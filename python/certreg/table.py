@@ -33,6 +33,7 @@ from .library import CertregError, lib, version
 from .plots import curve_of, marked, plot_accuracy, plot_error, plot_radii
 from .questions import Faulty, Question, Serving, Target, digests_of, divided, stated_tolerance
 from .questions import tolerance_text, typical_tolerance
+from .report_page import page
 from .results import Certificate, SigmaChoice, chosen_sigma, premise_text, reason_text
 from .results import refused_certificate
 
@@ -1433,6 +1434,28 @@ class Rows(HtmlTable):
             steps = np.where(np.isnan(steps), found, steps)
         steps = np.where(noisy, steps, np.nan)
         return np.asarray(np.fmax(steps, [float(f"{step:.5g}") for step in steps]))
+
+    def report(self, path: Path, X: Data | None = None, *, title: str = "Certificates") -> None:
+        """Write a report as one HTML page, which needs no other file. Experimental.
+
+        It has the question, results, inputs, failures, the worst and best rows, the columns that
+        limit, alternatives, what is not covered, and how to repeat it, without the seed; and a plot
+        if matplotlib is there.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        X : array_like or DataFrame, optional
+            The inputs of the rows: allowances are then compared with the range of each column.
+        title : str
+            Heading of the page.
+
+        Raises
+        ------
+        ValueError
+            For other inputs than those of the rows, and if no row is finished."""
+        replace(path_of(path), page(self, X, title).encode("utf-8", "backslashreplace"))
 
     def useful_radii(self, labels: Data) -> np.ndarray:
         """Compute radii that count only predictions near the label.

@@ -146,7 +146,7 @@ def test_a_file_is_whole_or_as_it_was():
 
 def test_what_is_extra_never_spoils_results():
     write("named.csv", "a,<b>,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in X.tolist()))
-    more = ("--allowances", "a.csv", "--keep-seed", "--seed", 1234567)
+    more = ("--allowances", "a.csv", "--report", "r.html", "--keep-seed", "--seed", 1234567)
     words = ("certify", PRODUCT[0], "named.csv", *ASKED, "--rows", "2:", *more, "-o", "r.json")
     said(*words)
     lines, rows = read("a.csv"), read("r.json")["rows"]
@@ -154,9 +154,12 @@ def test_what_is_extra_never_spoils_results():
     radii = [line["radius"] for line in rows for _ in range(3)]
     for line, radius in zip(lines, radii, strict=True):
         assert radius * 0.999 < float(line["alone"]) < radius
-    with mock.patch("certreg.table.Rows.allowances", side_effect=OSError("disk is full")):
+    page = read("r.html")
+    assert "&lt;b&gt;" in page and not re.search("<b>|1234567", page)
+    assert "<td>tolerance</td>" in page and "<h1>Certificates of" in page
+    with mock.patch("certreg.cli.run.page", side_effect=OSError("disk is full")):
         _, err = said(*words)
-    assert re.search("--allowances is not written, and the results are complete: disk is", err)
+    assert re.search("--report is not written, and the results are complete: disk is full", err)
     certify_refused("must end with one of .csv", "--allowances", "a.txt")
     certify_refused("names another file", "--allowances", "r.csv", "-o", "./r.csv")
 

@@ -1,8 +1,11 @@
 """What plots and notebooks show: curves, tables, figures, names and progress; and how notebooks of
 examples are kept."""
 
+import html.parser
+import importlib.util
 import io
 import json
+import pathlib
 import pickle
 import re
 import sys
@@ -154,6 +157,69 @@ def test_tables_escape_what_they_show():
     finding = certreg.Trial("<b>", 1.0, 2.0, 3.0, 0)
     shown = type("Shown", (certreg.display.HtmlTable,), {"_table": lambda _: [vars(finding)]})()
     assert "<td>&lt;b&gt;</td>" in shown._repr_html_()
+
+
+class Page(html.parser.HTMLParser):
+    """The sections of a page, with their texts; and what it refers to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.sections, self.links, self.open = {}, [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.links += [value for name, value in attributes if name in ("src", "href")]
+        self.open += [] if tag in ("meta", "img") else [tag]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        if self.open[-1:] == ["h2"]:
+            self.sections[text] = ""
+        elif self.sections:
+            self.sections[[*self.sections][-1]] += f"{text}\n"
+
+
+def page_of(rows, *given):
+    rows.report("page.html", *given)
+    text = pathlib.Path("page.html").read_text("utf-8")
+    page = Page(text)
+    assert not re.search(r"https?:|@import|url\(|<b>|1234567", text)
+    assert all(link.startswith("data:image/svg+xml;base64,") for link in page.links)
+    assert "prefers-color-scheme:dark" in text and "@media print" in text
+    assert len(page.sections) == 9 and all(page.sections.values())
+    return page.sections, page.links
+
+
+def test_a_report_has_its_sections_for_all_rows(folder):
+    pd = package("pandas")
+    kinds = ["x<b>y"] * 5 + ["u"] * 5
+    X = pd.DataFrame({"<b>": np.linspace(0, 9, 10), "c": np.arange(10.0) ** 2, "kind": kinds})
+    f = lambda x: x["<b>"] + x["c"] / 9 + (x["kind"] == "u") * 0.4  # noqa: E731
+    how = {"x": X, "seed": 1234567, "scale": {"<b>": 1, "c": 2}}
+    rows = rows_of(f, questions=[1, 2], alternatives=certreg.OneOf("kind"), **how)
+    parts, links = page_of(rows, X)
+    assert "<b>" in parts["Columns that limit"] and "alone / range" in parts["Columns that limit"]
+    assert "limited by kind=" in parts["Alternatives"]
+    assert "limiting estimate" in parts["Worst and best rows"]
+    assert "columns kind, beyond the named" in parts["What is not covered"]
+    assert "There are none." in parts["Rows without a certificate"]
+    assert "before this answer moves by 2?" in parts["The question"]
+    assert len(links) == (importlib.util.find_spec("matplotlib") is not None)
+    parts, links = page_of(rows_of(f, questions=0, radius=0.1, **how), X)
+    assert not links and "changes by less than 0.1?" in parts["The question"]
+    broken = lambda x: np.where(x["<b>"] < 3, np.nan, x["c"])  # noqa: E731
+    parts, _ = page_of(rows_of(broken, questions=1e-9, **how))
+    assert re.search("abstained.*\n.*failed", parts["Rows without a certificate"])
+    with pytest.raises(ValueError, match="no row is finished"):
+        rows[:0].report("page.html")
+
+
+def test_a_report_does_without_matplotlib(monkeypatch, folder):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert page_of(rows_of(x=X[:5]))[1] == []
 
 
 def test_figures_show_without_magic():

@@ -20,7 +20,7 @@ ABSENT: dict[str, object] = {  # values of options that a command lacks
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
         "truths groups box serve trim core pilot constant columns tensor units require out range "
-        "angle pair described allowances".split()
+        "angle pair described allowances report".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop", "plot_kind": "radii"},
@@ -225,6 +225,7 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
     "results/certify": {
         "--allowances FILE": "write how far each column of each row may be off, alone and together "
         "with all others, in its own unit, to this .csv file (experimental)",
+        "--report FILE": "write a report for people to this .html file (experimental)",
     },
     "results/intervals": {"-o FILE": _ALL_ROWS, **_QUIET},
     "results/scale": {

@@ -12,7 +12,7 @@ from typing import Sequence
 
 import numpy as np
 
-from ..arguments import Names
+from ..arguments import Frame, Names
 from ..constants import __version__
 from ..display import Line, Table
 from ..library import CertregError, MessageTranslator, with_column_names
@@ -146,6 +146,12 @@ def summary_of(rows: Rows, labels: np.ndarray | None, bounds: bool = False) -> T
         line["useful_radius"] = float(np.mean(useful[:, k]))
         line["certified_accuracy"] = float(np.mean(useful[:, k] > 0))
     return lines
+
+
+def allowances_of(rows: Rows, X: Frame) -> str:
+    """The allowances of all sigmas and questions as CSV, with empty cells for NaN."""
+    found = [line for k, q in rows._answers() for line in rows.allowances(X, sigma=k, question=q)]
+    return as_csv([{name: "" if v != v else v for name, v in line.items()} for line in found])
 
 
 def as_csv(table: Table) -> str:

@@ -8,7 +8,6 @@ import contextlib
 import dataclasses
 import functools
 import importlib
-import itertools
 import math
 import os
 import re
@@ -30,6 +29,7 @@ from ..inputs import Inputs, doubts, known_cells, prepare
 from ..library import CertregError, ModelWarning
 from ..models import as_model
 from ..questions import Faulty, Question, Serving, stated_tolerance, tolerance_text
+from ..report_page import page
 from ..rows import certify_rows, grouped
 from ..plots import MOST_CURVES
 from ..store import default_in
@@ -64,8 +64,8 @@ _REPEATED = "|".join(  # warnings with the same texts as remarks
 )
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records keep_denoiser no_check units index_given json require described "
-    "allowances".split()
+    "keep_records keep_denoiser no_check units index_given json require described allowances "
+    "report".split()
 )
 
 
@@ -79,7 +79,7 @@ class Work:
         self.plot: Destination | None = None
         self.extras = {  # by option
             name: Destination(getattr(given, name), (suffix,))
-            for name, suffix in [("allowances", ".csv")]
+            for name, suffix in (("allowances", ".csv"), ("report", ".html"))
             if getattr(given, name)
         }
         if given.out and (given.out != "-" or suffixes != TABLES):
@@ -346,20 +346,18 @@ class Work:
             curves = report.curves(table, kind)
             self.plot.write(lambda path: draw(curves, path=path))
 
-    def write_extras(self, rows: Rows) -> None:
-        """Writes the file of --allowances. The results are complete, so a failure is
+    def write_extras(self, rows: Rows, plan: Line) -> None:
+        """Writes the files of --allowances and --report. The results are complete, so a failure is
         only printed."""
         rows = dataclasses.replace(rows, numbers=rows.numbers + self.first)
-
-        def allowances() -> str:
-            answers = [rows.allowances(self.X, sigma=k, question=q) for k, q in rows._answers()]
-            lines = itertools.chain(*answers)
-            return report.as_csv([{n: "" if v != v else v for n, v in c.items()} for c in lines])
-
-        for name, made in [("allowances", allowances)]:
+        title, known = f"Certificates of {self.given.model}", {**plan, "seed": None}
+        makers: dict[str, Callable[[], str]] = {
+            "allowances": lambda: report.allowances_of(rows, self.X),
+            "report": lambda: page(rows, self.X, title, known),
+        }
+        for name, destination in self.extras.items():
             try:
-                if name in self.extras:
-                    self.extras[name].write_text(made())
+                destination.write_text(makers[name]())
             except Exception as error:
                 warn(f"--{name} is not written, and the results are complete: {error}")
 
@@ -409,7 +407,7 @@ def check_options(given: argparse.Namespace) -> None:
         *(given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file),
         *(given.box, given.groups, given.denoise, given.calibration, given.truths),
     )
-    outs = (given.out, given.plot, given.keep_denoiser, given.allowances)
+    outs = (given.out, given.plot, given.keep_denoiser, given.allowances, given.report)
     again = read & _files(*outs) or len(_files(*outs)) < len([name for name in outs if name])
     another = "names another file of this command: give another name"
     for wrong, message in (
@@ -422,7 +420,7 @@ def check_options(given: argparse.Namespace) -> None:
         (given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"),
         (by_labels and not given.labels, f"--plot-kind {given.plot_kind} needs --labels"),
         (curves > MOST_CURVES, f"--plot would have {curves} curves; it has at most {MOST_CURVES}"),
-        (again, f"-o, --plot, --keep-denoiser or --allowances {another}"),
+        (again, f"-o, --plot, --keep-denoiser, --allowances or --report {another}"),
         (given.keep_denoiser and not given.denoise, "--keep-denoiser needs --denoise"),
     ):
         if wrong:
@@ -667,7 +665,7 @@ def certify(given: argparse.Namespace) -> int:
     report.answer(given, "\n".join(texts), document)
     for text in [] if given.command == "sigma" else rows._abstentions():
         work.remark(in_options(text))
-    work.write_extras(rows)
+    work.write_extras(rows, document["plan"])
     status = work.ended(table, "certificates are missing")
     return status if _met(work, rows) else SHORT
 
