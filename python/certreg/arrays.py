@@ -203,6 +203,10 @@ def inputs_of(X: object) -> np.ndarray:
     complex, ragged or empty, or if X is a DataFrame, since its names would be ignored."""
     if hasattr(X, "toarray"):
         raise TypeError("X is sparse: give X.toarray()")
+    for kind, each in (("DataLoader", "np.concatenate"), ("Dataset", "np.stack")):
+        if of_class(X, "torch.utils.data", kind):
+            rows = f"{each}([x.numpy() for x, *_ in X])"
+            raise TypeError(f"X is a {type(X).__name__} of torch: give its inputs, as {rows}")
     if isinstance(X, Iterator):
         raise TypeError(f"X is a {type(X).__name__}, which can be read once: give list(X)")
     if callable(X) or hasattr(X, "predict"):

@@ -14,9 +14,12 @@ _MARK, _MOST = "; the likely cause is ", 2000  # parts of a model
 _AGAIN = "same rows come again|change with time|Expected hidden"
 _OTHERS = "other rows are beside|another order|has fewer rows|see each other"
 _ONE_ROW = r"shape \(((\d+),)?\); it must be \(1, (?(2)\2\))|shape \(\d*,?\) for 1 rows|zero-dim"
+_CHANNELS_LAST = r"expected input\[\d+, \d+, \d+, (\d+)\] to have \1 channels"
+_ONE_IMAGE = r"(?i)(shape|dim|axis|axes|channel|size).*; X has shape \([134], \d+, \d+\)$"
 _RULES = (  # what was seen, what was found in the model, and the cause with its remedy
     (_ONE_ROW, "", "squeeze() of one row: write squeeze(-1), or reshape(len(x), -1)"),
     ("BFloat16", "", "bfloat16, which NumPy lacks: return float32, by y.float()"),
+    (_CHANNELS_LAST, "", "channels at the end: give X.transpose(0, 3, 1, 2), (rows, c, h, w)"),
     (_AGAIN, "dropout", "dropout: call eval(), and in forward write dropout(x, p, self.training)"),
     (_AGAIN, "state", "the state that is kept in {}: begin each call with a new one"),
     (_OTHERS, "norm", "BatchNorm: call eval(), and train it with track_running_stats=True"),
@@ -24,6 +27,7 @@ _RULES = (  # what was seen, what was found in the model, and the cause with its
     (_OTHERS, "seed", "dropout or other randomness with a seed set in forward ({}): leave it out"),
     (_OTHERS, "fit", "fit_transform(): fit before, and call transform()"),
     (_OTHERS, "time", "a layer whose first dimension is time: give it batch_first=True"),
+    (_ONE_IMAGE, "", "one image in place of rows: give X[None]"),
     (_OTHERS, "low", "low precision ({}): let the model compute in float32, by model.float()"),
 )
 _FOUND = {"fit_transform": "fit", "autocast": "low", "dropout": "dropout"}  # by names in code

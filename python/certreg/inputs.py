@@ -33,6 +33,7 @@ MOST_ROWS = 4096  # that are examined
 FEWEST_ONES = 5  # rows: with fewer, a quantity may be 0 and 1 by chance
 SHARE = 0.05  # least share of rows with a value that marks something
 MOST_APART = 100  # the deviations of two features
+MOST_DEVIATIONS = 3.0  # of features, as noise on most of them, until a text says so
 BEYOND = 10  # ranges of a model's thresholds: a whole number so far outside may be a mark
 SOME_TREES, FEWEST_THRESHOLDS = 50, 8  # that show what a model expects of a feature
 _VERSION = 1  # of files
@@ -875,11 +876,15 @@ def check_rows(
     check_use(model, read.inputs.shape, read.scale, read.columns, sigmas)
     check_whole(model, known)
     read.inputs._refuse()
-    return [*read.texts, *_by_place(model, read), *doubts(model, read, known, own_units)]
+    return [*read.texts, *_by_place(model, read), *doubts(model, read, known, own_units, sigmas)]
 
 
-def doubts(model: Model, read: Prepared, X: np.ndarray, guessed: bool = False) -> Iterator[str]:
-    """Texts about features that get noise and may hold no quantities. Marks in X are NaN."""
+def doubts(
+    model: Model, read: Prepared, X: np.ndarray, guessed: bool = False,
+    sigmas: Sequence[float] = (),
+) -> Iterator[str]:  # fmt: skip
+    """Texts about features that get noise and may hold no quantities, or too much noise by all of
+    these sigmas. Marks in X are NaN."""
     told, said = read.inputs, False
     for text in (*suspected_categorical(X, told.scale, told.names, guessed), *_far(model, read, X)):
         yield text
@@ -901,8 +906,10 @@ def doubts(model: Model, read: Prepared, X: np.ndarray, guessed: bool = False) -
                 "set `marks` of Inputs, or give these features scale 0"
             )
             said = True
-    if guessed and not said:
-        yield from (text for text, _ in different_units(X, told.scale > 0, told.names))
+    if not said:
+        differ = different_units(X, told.scale > 0, told.names) if guessed else ()
+        noise = min(sigmas, default=0.0) * told.scale
+        yield from [text for text, _ in differ] or _too_much_noise(X, noise, told.names)
 
 
 def _by_place(model: Model, read: Prepared) -> Iterator[str]:
@@ -997,6 +1004,22 @@ def different_units(
             f"standard deviations of features are from {text}, so noise of one sigma is too much "
             "for one or nothing for another: give scale='std', or a scale of your own"
         ), ratio
+
+
+def _too_much_noise(X: np.ndarray, noise: np.ndarray, names: Names) -> Iterator[str]:
+    """A text if most features of a table vanish in their noise."""
+    if X.ndim != 2 or X.shape[1] > TABLE or len(X) < FEWEST_ONES:
+        return
+    sizes = spread_of(X.astype(np.float64), "std")
+    varied = np.flatnonzero((noise > 0) & (sizes > 0))
+    ratios = noise[varied] / sizes[varied]
+    if 2 * np.count_nonzero(ratios > MOST_DEVIATIONS) > len(varied):
+        j = int(varied[np.argsort(ratios)[len(varied) // 2]])
+        yield (
+            f"noise is {noise[j] / sizes[j]:.3g} times the standard deviation of the feature "
+            f"{_shown([j], names)}, {sizes[j]:.3g}, and for most features more than "
+            f"{MOST_DEVIATIONS:g} times: little of the inputs is left, so give a smaller sigma"
+        )
 
 
 def ends_of(sizes: np.ndarray, names: Names) -> tuple[str, float]:

@@ -18,6 +18,7 @@ from . import structs as S
 from .alternatives import Alternatives, ChangeSet, Space
 from .arguments import Call, Data, Executor, Model, Path, Scale, Series, abbreviated, field_names
 from .arguments import integer, number, own_names, positive, seed_or_random
+from .causes import cause
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraints_of, member
 from .constants import no_member
 from .denoise import digests_of_rows, remark_on_examples
@@ -161,6 +162,7 @@ def certify_rows(
     sigma: float | Sequence[float],
     questions: Asked | Sequence[Asked],
     *,
+    alpha: float | None = None,
     samples: int = 1000,
     scale: Scale | ChosenScale = None,
     batch: int = 0,
@@ -191,6 +193,8 @@ def certify_rows(
         One or several questions; a number, or a percentage of the prediction like "10%", is a
         question with this tolerance. ``Question(tolerances)`` has a tolerance for each row. Also
         tolerance.
+    alpha : float, optional
+        As for Question, for questions that are given as numbers or percentages.
     samples : int
         Number of samples of each row at each sigma, pilot included.
     scale : array_like, mapping, Series, TunedScale or {"std", "iqr"}, optional
@@ -277,7 +281,7 @@ def certify_rows(
         raise ValueError("no column gets noise: name the columns that may change in scale")
     if columns is None and (told.scale == 1).all():
         numbers_of_scale = None  # so that rows.scale resumes the same rows
-    asked = _questions(questions, len(matrix))
+    asked = _questions(questions, len(matrix), alpha)
     more = options_of(options)
     domain = _domain(more.domain)
     sigmas, levels = _noise_levels(sigma, domain, len(matrix))
@@ -374,13 +378,23 @@ def _domain(domain: Domain | str) -> Domain:
     return Domain(value)
 
 
-def _questions(questions: Asked | Sequence[Asked], rows: int) -> tuple[Question, ...]:
+def _questions(
+    questions: Asked | Sequence[Asked], rows: int, alpha: float | None
+) -> tuple[Question, ...]:
     several = questions if isinstance(questions, (list, tuple)) else [questions]
     about_all = "[Question(t) for t in tolerances] is about every row"
     check_several(several, rows, "questions", "Question(tolerances)", about_all)
     if not several:
         raise ValueError("questions is empty: give a question or a tolerance")
     asked = tuple(question_of(question) for question in several)
+    if alpha is not None:
+        if any(isinstance(question, Question) for question in several):
+            raise TypeError(
+                f"alpha is given beside a Question, which has its own: give Question(tolerance, "
+                f"alpha={abbreviated(alpha)}), or tolerances as numbers"
+            )
+        alpha = number(alpha, "alpha")
+        asked = tuple(dataclasses.replace(question, alpha=alpha) for question in asked)
     for index, question in enumerate(asked):
         each = question.tolerance
         if isinstance(each, tuple) and len(each) != rows:
@@ -646,8 +660,9 @@ class _Certification:
         if isinstance(failure, KeyboardInterrupt):
             raise failure
         row = row + self.first if row >= 0 else -1  # -1: in the check
-        place = f"row {row}: " if row >= 0 else ""
-        raise RowsError(f"{place}{of_model(failure)}", row) from failure
+        place, text = f"row {row}: " if row >= 0 else "", of_model(failure)
+        text += cause(None, f"{text}; X has shape {self.matrix.shape}")
+        raise RowsError(f"{place}{text}", row) from failure
 
     def _forget(self) -> None:
         """Takes back the rows that are done."""

@@ -443,6 +443,15 @@ def test_units_that_differ_much_are_said():
         rows_of(model, x[:, :2] * [1, 0.25], samples=50)
 
 
+def test_noise_of_many_deviations_is_said():
+    model = lambda t: t[:, 0]  # noqa: E731
+    with pytest.warns(UserWarning, match="noise is .* standard deviation of the feature [01], 0.0"):
+        rows_of(model, X[:60, :2] * [0.04, 0.05], samples=50)
+    with no_warnings():
+        rows_of(model, X[:60, :2] * [1, 0.05], samples=50)
+        rows_of(model, X[:60, :2] * 0.05, samples=50, scale="std")
+
+
 def test_a_value_beyond_all_thresholds_of_a_model_is_said():
     """Files of XGBoost do not keep what marks a missing cell."""
     make = package("xgboost").XGBRegressor

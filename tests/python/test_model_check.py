@@ -2,6 +2,7 @@
 wherever a model is given."""
 
 import functools
+import re
 import warnings
 
 import numpy as np
@@ -314,6 +315,21 @@ def test_modules_of_torch():
     assert refusal(quantised).startswith("dynamic quantisation") and certifies(quantised, batch=1)
     net.append(torch.nn.BatchNorm1d(1))
     assert refusal(f).startswith("BatchNorm") and certifies(net) and certifies(net.eval() and f)
+
+
+def test_images_in_another_layout():
+    torch = package("torch")
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 1, 3), torch.nn.Flatten(), torch.nn.Linear(36, 1))
+    images = np.random.default_rng(5).normal(size=(6, 8, 8, 3))
+    for x, remedy in ((images, "give X.transpose(0, 3, 1, 2)"), (images[0].T, "give X[None]")):
+        with pytest.raises(RowsError, match=f"the likely cause is .*{re.escape(remedy)}"):
+            rows_of(net, x)
+    data = torch.utils.data.TensorDataset(torch.zeros(8, 3))
+    for given, call in ((torch.utils.data.DataLoader(data, 4), "concatenate"), (data, "stack")):
+        with pytest.raises(TypeError, match="of torch: give its inputs, as np") as refused:
+            rows_of(x=given)
+        made = eval(str(refused.value).partition(", as ")[2], {"np": np, "X": given})
+        assert made.shape == (8, 3) and call in str(refused.value)
 
 
 def test_nothing_is_said_without_evidence():

@@ -178,6 +178,9 @@ TABLE = [
     (ValueError, "jobs is -2; it must be from -1", rows, dict(jobs=-2)),
     (TypeError, "unexpected keyword argument 'n_job'", rows, dict(n_job=2)),
     (TypeError, "tolerance is another name of questions", direct, dict(questions=1, tolerance=1)),
+    (TypeError, r"Question\(tolerance, alpha=0.1\), or tolerances as numbers", rows,
+     dict(questions=[0.5, Question(0.5)], alpha=0.1)),
+    (TypeError, "alpha must be a number", rows, dict(alpha="a")),
     (TypeError, r"give options=Options\(outputs=...\)", direct, dict(tolerance=1, outputs=2)),
     (TypeError, "an executor .* give it as jobs", direct, dict(tolerance=1, executor=None)),
     # ---- numbers of an Estimator

@@ -60,6 +60,7 @@ _REPEATED = "|".join(  # warnings with the same texts as remarks
         ".* the model compares this feature with",
         ".* a part of the model takes",
         "standard deviations of features",
+        "noise is .* times the standard deviation",
     ]
 )
 _NOT_IN_PLAN = set(
@@ -571,7 +572,8 @@ def _decide_noise(work: Work, named: bool) -> Inputs:
         known = told._with_nan(read.given)
         if given.command != "check":  # prints the same as findings
             told._refuse()
-            texts += doubts(work.model.made(), read, known, own_units)
+            sigmas = np.ravel(getattr(given, "sigma", None) or ()).tolist()
+            texts += doubts(work.model.made(), read, known, own_units, sigmas)
             for text in texts:
                 work.remark(in_options(text, names))
     shape = known.shape[1:]
