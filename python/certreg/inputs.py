@@ -82,7 +82,7 @@ WHOLE = MissingCells(np.empty(0, np.float32), np.empty(0, np.int64), np.empty(0,
 
 
 # ---- facts that a model knows about its features
-def _of_lightgbm(booster: Any) -> dict[int, str]:
+def of_lightgbm(booster: Any) -> dict[int, str]:
     """The file of LightGBM has lists of categories, and ranges of numbers in brackets."""
     text = booster.model_to_string(num_iteration=1)
     line = next((line for line in text.splitlines() if line.startswith("feature_infos=")), "=")
@@ -96,8 +96,8 @@ def _of_xgboost(booster: Any) -> dict[int, str]:
 
 
 _OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], dict[int, str]]], ...] = (
-    ("lightgbm", "Booster", _of_lightgbm),
-    ("lightgbm", "LGBMModel", lambda model: _of_lightgbm(model.booster_)),
+    ("lightgbm", "Booster", of_lightgbm),
+    ("lightgbm", "LGBMModel", lambda model: of_lightgbm(model.booster_)),
     ("xgboost", "Booster", _of_xgboost),
     ("xgboost", "XGBModel", lambda model: _of_xgboost(model.get_booster())),
     ("certreg.models", "SessionModel", lambda model: model.exact),

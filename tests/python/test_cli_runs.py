@@ -409,3 +409,20 @@ def test_trees_of_lightgbm_take_columns_by_their_names():
     assert certified("t.txt") == wanted
     frame[["c", "a", "b"]].head(6).to_csv("turned.csv", index=False)
     assert certified("t.txt", x="turned.csv") == wanted
+
+
+def test_trees_of_lightgbm_have_their_categories():
+    lightgbm, pandas = package("lightgbm"), package("pandas")
+    table = pandas.DataFrame({"a": kit.X[:, 0], "kind": list("xyz" * 13 + "x")})
+    kinds = table.astype({"kind": "category"})
+    quiet = dict(n_estimators=9, min_child_samples=3, min_data_per_group=1, n_jobs=1, verbose=-1)
+    fitted = lightgbm.LGBMRegressor(**quiet).fit(kinds, kinds["kind"].cat.codes * 9)
+    fitted.booster_.save_model("t.txt")
+    table.to_csv("t.csv", index=False)
+    rows = table_of("certify", "t.txt", "t.csv", *SEEDED)
+    assert {row["exact"] for row in rows} == {"kind"}
+    found = [float(row["prediction"]) for row in rows]
+    assert found == pytest.approx(fitted.predict(kinds), abs=1e-5)
+    pathlib.Path("t.csv").write_text("a,kind\n1,x\n2,new\n3,y\n")
+    status, _, err = run("certify", "t.txt", "t.csv", *SEEDED)
+    assert status == 3 and "in row 1: ValueError: column 'kind' has other categories than" in err

@@ -11,13 +11,14 @@ import os
 import re
 import sys
 import warnings
-from typing import Any, Callable, Iterator, Sequence, TypeAlias, cast
+from typing import Any, Callable, Iterator, Mapping, Sequence, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Frame, Function, Names, Session, needed
-from ..frames import names_of
+from ..frames import is_frame, names_of, owner_of
+from ..inputs import of_lightgbm
 from ..models import OnnxModel, as_model, is_factory, session_of
 from ..onnx_file import Lengths, agree, shape_text
 from .files import read_array
@@ -38,7 +39,8 @@ class Model:
     digest    SHA-256 of its file, in hexadecimal
     settings  options for parts of a file, as a text
     remarks   texts about choices that no option has made
-    by_columns   True for an .onnx file with an input for each column of a table
+    by_columns   True for an .onnx file with an input for each column of a table, and for trees of
+             LightGBM with categories
     identity  name in a resume file: digest and settings of a model's own file; for Python only the
               name of the model, since its file may be edited without changing the outputs
 
@@ -75,7 +77,7 @@ class Model:
             _check_file(word)
             marks = {} if missing is None else {"missing": missing}
             self.function = functools.partial(_trees, os.path.abspath(word), **marks)
-            self.function()
+            self.by_columns = bool(getattr(owner_of(self.function()), "pandas_categorical", None))
             self.settings = "".join(f"missing={value!r}" for value in marks.values())
         self.digest = _digest(word)
         self.identity = f"{self.digest} {self.settings}".strip()
@@ -303,7 +305,29 @@ def _lightgbm(path: str, data: bytes) -> Function:
     lightgbm = needed("lightgbm", path)
     if not data.startswith(b"tree"):
         raise Failure(f"{path} is no model that LightGBM saved")
-    if re.search(rb"^num_cat=[1-9]", data, re.MULTILINE):
-        raise Failure(f"{path} has categories, which noise cannot change: {_IN_PYTHON}")
+    coded = re.search(rb"^num_cat=[1-9]", data, re.MULTILINE)
+    if coded and not re.search(rb"^pandas_categorical:\[\[", data, re.MULTILINE):
+        raise Failure(f"{path} has categories, and not their names: {_IN_PYTHON}")
     booster = lightgbm.Booster(model_file=path)
+    if coded:
+        kinds = dict(zip(of_lightgbm(booster), booster.pandas_categorical, strict=True))
+        booster.__class__ = _with_categories(lightgbm.Booster, kinds, path)
     return functools.partial(booster.predict, num_threads=1)
+
+
+def _with_categories(base: Any, kinds: Mapping[int, Sequence[object]], path: str) -> Any:
+    """The class of a Booster that takes tables with these categories, which its file keeps."""
+
+    class Coded(base):  # type: ignore[misc]
+        def predict(self, x: Frame, **more: Any) -> Any:
+            if not is_frame(x):
+                raise TypeError(f"{path} has categories: give a table with names of columns")
+            coded, pandas = x.copy(deep=False), needed("pandas", path)
+            for j, known in kinds.items():
+                column = x.iloc[:, j]
+                if not (column.isin(known) | column.isna()).all():
+                    raise ValueError(f"column {x.columns[j]!r} has other categories than {path}")
+                coded.isetitem(j, pandas.Categorical(column, known))
+            return super().predict(coded, **more)
+
+    return Coded

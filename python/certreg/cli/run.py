@@ -161,7 +161,9 @@ class Work:
         return found
 
     def _by_columns(self) -> bool:
-        return is_onnx(self.given.model) and self.model.by_columns
+        word = self.given.model
+        trees = word.lower().endswith(".txt") and os.path.isfile(word)
+        return (trees or is_onnx(word)) and self.model.by_columns
 
     def reference(self, path: str = "") -> Frame:
         """All inputs of a file, by default of the command's file, for a scale from their spread."""
