@@ -1,4 +1,4 @@
-"""Texts, tables and progress for people."""
+"""Texts, tables, progress and the events of a run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import enum
 import errno
 import html
 import importlib
+import logging
 import math
 import re
 import sys
@@ -20,6 +21,9 @@ Line: TypeAlias = "dict[str, Any]"  # of a table, by the names of its columns
 Table: TypeAlias = "list[dict[str, Any]]"
 Progress: TypeAlias = bool | Callable[[int, int], object]
 
+LOG = logging.getLogger("certreg")
+LOG.addHandler(logging.NullHandler())  # without a handler of the user nothing is printed
+
 # C0, DEL, C1, marks of direction and ends of lines; not the joiners that some languages need
 _CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
@@ -28,6 +32,11 @@ def printable(text: str) -> str:
     """The text without characters that a terminal obeys, which names, cells and exceptions of
     others may hold: they are escaped as repr does it. Ends of lines and tabs stay."""
     return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def tell(event: str, text: str, level: int = logging.INFO, **facts: Any) -> None:
+    """Passes an event of a run to the logger; `certreg` of its record has the facts."""
+    LOG.log(level, text, extra={"certreg": {"event": event, **facts}})
 
 
 def reason(error: Exception) -> str:
@@ -102,11 +111,14 @@ class ProgressLine:
     only. In a terminal it overwrites one line of standard error, which a message may overwrite too.
     In a notebook each run has one output that is updated, so that an exported one has one line."""
 
+    hidden = False  # by --log json
+
     def __init__(self, what: str = "rows") -> None:
         self.what, self.width = what, 0
         there = sys.stderr
         self.notebook = type(there).__module__.partition(".")[0] == "ipykernel"
-        self.seen = there is not None and (self.notebook or there.isatty())
+        shown = there is not None and (self.notebook or there.isatty())
+        self.seen = shown and not self.hidden
         self._end_run()
 
     def _end_run(self) -> None:
@@ -118,20 +130,21 @@ class ProgressLine:
         now = time.monotonic()
         self.first = self.first or (now, done)
         if self.seen and (done == rows or now - self.shown > 0.2):
-            text = f"{done} of {rows} {self.what}{self._left(now, done, rows)}"
+            text = self.text(now, done, rows)
             with contextlib.suppress(OSError, ValueError):  # standard error is closed
                 self._show(text, done == rows)
             self.shown = now
         if done == rows:
             self._end_run()
 
-    def _left(self, now: float, done: int, rows: int) -> str:
-        """The time that is left if units go on as since the first call."""
+    def text(self, now: float, done: int, rows: int) -> str:
+        """The count, and the time that is left if units go on as since the first call."""
         begun, before = self.first or (now, done)
         if done == before or done == rows:
-            return ""
+            return f"{done} of {rows} {self.what}"
         seconds = round((now - begun) * (rows - done) / (done - before))
-        return f", {seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left"
+        time_left = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        return f"{done} of {rows} {self.what}, {time_left} left"
 
     def _show(self, text: str, last: bool) -> None:
         if self.notebook and self._shown_in_notebook({"text/plain": text}):
@@ -156,26 +169,49 @@ class ProgressLine:
 
 
 class Reporter:
-    """Reports progress to a line of standard error, to the caller's function, or not at all."""
+    """Reports progress: always as events, at the start, after each tenth or minute, and at the end;
+    and to a line of standard error, or to the caller's function. `kept` is the resume file that has
+    the units that are done."""
 
-    def __init__(self, progress: Progress, done: int, rows: int, what: str = "rows") -> None:
-        self.done, self.rows = done, rows
-        self.call = ProgressLine(what) if progress is True else progress
+    def __init__(
+        self, progress: Progress, done: int, rows: int, what: str = "rows", kept: str | None = None
+    ) -> None:
+        self.done, self.rows, self.failed, self.kept = done, rows, 0, kept
+        self.line = ProgressLine(what)
+        self.call = self.line if progress is True else progress
+        self._tell(time.monotonic())
 
-    def advance(self, rows: int) -> None:
-        self.done += rows
+    def advance(self, rows: int, failed: int = 0) -> None:
+        self.done, self.failed = self.done + rows, self.failed + failed
+        now, (time_told, done_told) = time.monotonic(), self.told
+        tenth = 10 * (self.done - done_told) >= self.rows or self.done == self.rows
+        if tenth or now - time_told >= 60:
+            self._tell(now)
+        if isinstance(self.call, Part):
+            self.call.whole.failed += failed
         if callable(self.call):
             self.call(self.done, self.rows)
 
-    def part(self) -> Callable[..., None]:
-        """A function for the progress of a part that begins now, with a count from 0."""
-        before = self.done
+    def _tell(self, now: float) -> None:
+        self.told = now, self.done
+        self.line.first = self.line.first or self.told
+        text = self.line.text(now, self.done, self.rows)
+        text += f", {self.failed} failed" if self.failed else ""
+        text += f", kept in {self.kept}" if self.kept and self.done else ""
+        if self.rows and not isinstance(self.call, Part):
+            facts = {"done": self.done, "rows": self.rows, "failed": self.failed}
+            tell("progress", text, unit=self.line.what, resume=self.kept, **cast(Any, facts))
 
-        def count(done: int, _: int = 0) -> None:
-            if before + done > self.done:
-                self.advance(before + done - self.done)
 
-        return count
+class Part:
+    """A function for the progress of a part of a run, with a count from 0."""
+
+    def __init__(self, whole: Reporter) -> None:
+        self.whole, self.before = whole, whole.done
+
+    def __call__(self, done: int, _: int = 0) -> None:
+        if self.before + done > self.whole.done:
+            self.whole.advance(self.before + done - self.whole.done)
 
 
 def rounded(value: float, up: bool) -> str:

@@ -19,7 +19,7 @@ from .arguments import optional_function, path_of, refuse, with_habits
 from .arrays import address_of, array_of, arrays_in_file, numbers, optional_array
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status, member
 from .denoise import digest_of, examples_among
-from .display import HtmlTable, Progress, ProgressLine, Table
+from .display import HtmlTable, Part, Progress, Reporter, Table
 from .estimator import Estimator, kinds_of
 from .files import replace_arrays
 from .frames import Columns, Index, categories_of_text, in_order, index_of, is_frame, rows_of_text
@@ -349,7 +349,8 @@ class Calibrated(HtmlTable):
             row = int(np.argwhere(~np.isfinite(truths))[0, 0])
             raise ValueError(f"row {row} of y is {truths[row]}; it must be finite")
         truths = np.ascontiguousarray(truths.reshape(len(truths), -1))
-        report = ProgressLine("points") if progress is True else progress
+        counts = progress is True
+        report = Part(Reporter(True, 0, len(matrix), "points")) if counts else progress
         rule, report = member(Score, score, "score"), optional_function(report, "progress")
         if rule == Score.QUANTILES and truths.shape[1] != 1:
             raise ValueError('y must have one column for the score "quantiles"')

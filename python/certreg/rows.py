@@ -7,6 +7,7 @@ import copy
 import dataclasses
 import functools
 import hashlib
+import logging
 import os
 import warnings
 from typing import Any, Iterator, Mapping, Sequence, cast
@@ -22,7 +23,7 @@ from .causes import cause
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraints_of, member
 from .constants import no_member
 from .denoise import digests_of_rows, remark_on_examples
-from .display import Progress, Reporter
+from .display import Part, Progress, Reporter, tell
 from .estimator import Kinds, kinds_of, pilot_for
 from .frames import index_of
 from .inputs import Inputs, check_rows, is_default, missing_with_noise, prepare, rows_in_float32
@@ -488,6 +489,8 @@ class _Certification:
             if isinstance(error, RowsError) and refusal_of(error.__cause__):
                 self._forget()
             self._attach(error)
+            done = int(self.rows.done.sum())
+            tell("stopped", self._finished(), logging.WARNING, done=done, resume=self.rows.resume)
             if isinstance(error, RowsError):  # the number of finished rows is final now
                 error.args = (f"{error}; {self._finished()}",)
             raise
@@ -496,7 +499,7 @@ class _Certification:
     def _in_shards(
         self, executor: Executor, jobs: int, progress: Progress, folder: Path | None
     ) -> None:
-        reporter = Reporter(progress, 0, len(self.matrix))
+        reporter = Reporter(progress, 0, len(self.matrix), kept=str(folder))
 
         def certified(first: int, last: int, path: str, seed: int | None) -> Rows:
             known, ids = self.job.sampling, self.job.sampling.noise_id + first
@@ -510,7 +513,7 @@ class _Certification:
             )
             of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
             part = _Certification(job, self.matrix[first:last], *of_all, first)
-            count = reporter.part()
+            count = Part(reporter)
             part._run(executor, jobs, count, path)
             count(last - first)  # with rows of an earlier call
             return part.rows
@@ -533,7 +536,11 @@ class _Certification:
             if self.file:
                 self._open_run(self.file, runner)
             self._check_records(np.flatnonzero(~self.rows.done))
-            self.reporter = Reporter(progress, int(self.rows.done.sum()), len(self.rows))
+            done = np.flatnonzero(self.rows.done)
+            self.reporter = Reporter(progress, len(done), len(self.rows), kept=self.rows.resume)
+            self.took = getattr(progress, "took", None)  # of the command
+            if self.took and len(done):
+                self.took(self.rows, done)
             first = self.job.batch // (self.rows.samples * len(self.rows.sigmas))
             scheduler = Scheduler(runner, self._task, self._keep, self._crashed, first)
             try:
@@ -652,7 +659,13 @@ class _Certification:
         self.rows.done[done] = True
         self.rows.errors.update({(row, k): text for row, k, text in chunk.errors})
         self.rows.alternatives.update({(row, k): found for row, k, found in chunk.found})
-        self.reporter.advance(len(done))
+        for row, k, text in chunk.errors:
+            named = self.job.sampling.noise_id + row
+            facts = {"row": named, "sigma": self.rows.sigmas[k]}
+            tell("failed", f"row {named} failed: {text}", logging.WARNING, **facts)
+        if self.took and len(done):
+            self.took(self.rows, done)
+        self.reporter.advance(len(done), len({row for row, _, _ in chunk.errors}))
         if chunk.failure is not None:
             self._fail(chunk.failure, int(chunk.rows[len(done)]))
 

@@ -19,7 +19,7 @@ from .boxes import bounds_of, radius_of_box
 from .constants import Domain
 from .denoise import Denoised, check_use, check_whole, digest_of, digests_of_rows
 from .denoise import examples_among
-from .display import HtmlTable, Line, Progress, Reporter, Table
+from .display import HtmlTable, Line, Part, Progress, Reporter, Table
 from .estimator import Estimator
 from .frames import index_of, is_frame, split_frame
 from .inputs import scale_by_rule, taken
@@ -465,7 +465,7 @@ class _Search:
     def certified(self, which: np.ndarray, logs: np.ndarray, sigma: float, **more: Any) -> Rows:
         """The certificates of some rows. Row i of the table has noise id noise_id + i."""
         X, scale = self.setting.X.take(which, axis=0), self.setting.scale(logs)
-        more = {"options": self.options, "progress": self.reporter.part(), **more}
+        more = {"options": self.options, "progress": Part(self.reporter), **more}
         try:
             rows = self.certify(X=X, sigma=sigma, scale=scale, **more)
         except RowsError as error:
@@ -709,7 +709,7 @@ def compare_denoised(
     errors, radii = np.zeros(len(models)), np.empty((len(models), count))
     for k, each in enumerate(models):
         sigma, is_denoised = levels[k // 2], k % 2 == 1
-        rows = certify_rows(each, X, sigma, progress=reporter.part(), **more)
+        rows = certify_rows(each, X, sigma, progress=Part(reporter), **more)
         radii[k] = rows["radius"].ravel()
         line: Line = {"sigma": sigma, "denoised": "yes" if is_denoised else "no"}
         line["mean_radius"] = float(radii[k].mean())

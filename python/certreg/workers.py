@@ -9,6 +9,7 @@ import concurrent.futures as futures
 import contextlib
 import ctypes as C
 import dataclasses
+import logging
 import math
 import os
 import pickle
@@ -30,6 +31,7 @@ from .arguments import Executor, Function, Model, Package, abbreviated, installe
 from .arrays import shared_rows
 from .constants import CHECK_ROWS, Dependence, Status, __version__, version_text
 from .denoise import function_of_rows, made_of
+from .display import tell
 from .frames import Columns
 from .inputs import Inputs
 from .library import CertregError, raised, refusal_of, version
@@ -650,6 +652,9 @@ class ExecutorRunner:
         """Raises ExecutorBroken if processes end, or tasks are lost, before a model is called."""
         for attempt in range(ATTEMPTS):
             _pause(attempt)
+            some = f"{len(suspects)} row{'s' * (len(suspects) > 1)}"
+            text = f"a process or a task was lost, and {some} with it: computed again, one by one"
+            tell("restart", text, logging.WARNING, rows=len(suspects), attempt=attempt + 1)
             if self.own:
                 self.close()
                 self.executor = self._pool()

@@ -14,7 +14,8 @@ import types
 import numpy as np
 import pytest
 
-from kit import X, certreg, estimator, model, no_warnings, package, parametrize, root, rows_of
+from kit import X, certreg, estimator, model, no_warnings, package, parametrize, raising, root
+from kit import rows_of, undefined
 from certreg import Attack, Bounds, Outcome, Question, Score, Solver, Status
 from certreg import display, plot_accuracy, plot_radii, plot_reach, plot_worst_function
 from certreg.display import ProgressLine
@@ -316,6 +317,23 @@ def test_a_run_in_a_notebook_is_one_output(monkeypatch):
         line(done, 2)
     assert outputs == [["1 of 2 rows", "2 of 2 rows"], ["2 of 2 rows"]]
     assert sys.stderr.getvalue() == ""
+
+
+def test_a_run_tells_its_events_to_the_loggers_of_python(caplog, capfd, folder):
+    caplog.set_level("INFO", "certreg")
+    rows = rows_of(undefined(0, 1.5), X[:30], batch=0, noise_id=100, resume="r.sqlite")
+    events = [record.certreg for record in caplog.records]
+    counts = [event["done"] for event in events if event["event"] == "progress"]
+    assert counts[0] == 0 and counts[-1] == 30 and counts == sorted(set(counts))
+    failed = [event["row"] - 100 for event in events if event["event"] == "failed"]
+    assert failed and failed == [row for row, _ in rows.errors]
+    assert events[-1]["resume"] == "r.sqlite" and events[-1]["failed"] == len(failed)
+    caplog.clear()
+    with pytest.raises(certreg.RowsError):
+        rows_of(raising(3, OSError("no")), X[:3], resume="r/")
+    assert caplog.records[-1].certreg["event"] == "stopped"
+    assert sum(record.certreg["event"] == "progress" for record in caplog.records) < 4
+    assert capfd.readouterr() == ("", "")
 
 
 @parametrize("name", "tabular", "image", "loop")

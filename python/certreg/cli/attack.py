@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..arguments import Data, Model
 from ..attacks import AttackResult
 from ..constants import PLAN_COUNT_FAILURES, Status
-from ..display import Line, ProgressLine, Reporter, Table, aligned
+from ..display import Line, Reporter, Table, aligned
 from ..estimator import Estimator
 from ..frames import rows_of
 from ..intervals import Calibrated, Interval
@@ -160,7 +160,7 @@ def _intervals(work: Work) -> list[Interval]:
             inputs=work.inputs,
             output=given.output,
             flags=PLAN_COUNT_FAILURES if given.count_failures else 0,
-            progress=None if given.quiet else ProgressLine(),
+            progress=not given.quiet,
             **outputs,
         ) as calibrated,
     ):

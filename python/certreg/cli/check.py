@@ -13,7 +13,7 @@ import numpy as np
 from ..check import check_model
 from ..constants import __version__, version_text
 from ..denoise import Denoised
-from ..display import ProgressLine
+from ..display import Part, Reporter
 from ..estimator import Estimator
 from ..frames import is_frame
 from ..inputs import Inputs
@@ -40,7 +40,7 @@ def check(given: argparse.Namespace) -> int:
             names=work.features.names,
             sigma=given.sigma,
             calls=given.calls,
-            progress=None if given.quiet else ProgressLine("calls"),
+            progress=None if given.quiet else Part(Reporter(True, 0, given.calls, "calls")),
             inputs=work.described,
         )
     except RAISED as error:

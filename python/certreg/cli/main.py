@@ -17,7 +17,7 @@ from typing import Any, Callable, NamedTuple, NoReturn, Sequence
 
 from . import options
 from .streams import DONE, FILE, INTERRUPTED, MODEL, OTHER, TERMINATED, Failure, described
-from .streams import model_failed, print_error, print_result, warn
+from .streams import log, model_failed, print_error, print_result, warn
 
 DESCRIPTION = """\
 Certifies how far an input of a regression model may be changed before its
@@ -245,7 +245,7 @@ def _run(given: argparse.Namespace) -> int:
 
         print_result(f"certreg {__version__}\n")
         return DONE
-    from . import attack, check, run, train
+    from . import attack, check, report, run, train
 
     functions: dict[str, Callable[[argparse.Namespace], int]] = {
         **dict.fromkeys(("certify", "sigma", "bounds"), run.certify),
@@ -258,6 +258,7 @@ def _run(given: argparse.Namespace) -> int:
         "denoise train": train.train,
         "denoise join": train.join,
     }
+    log.begin(given, report.in_options)
     return functions[given.command](options.converted(given))
 
 
@@ -334,7 +335,7 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command, and returns the exit status."""
     given: argparse.Namespace | None = None
-    with _Signals() as signals:
+    with _Signals() as signals, log:
         try:
             given = parsed(sys.argv[1:] if argv is None else argv)
             status = _run(given)
@@ -363,7 +364,8 @@ def _explain(error: Exception, given: argparse.Namespace | None) -> None:
         with contextlib.suppress(Failure, OSError):
             lines = traceback.format_exception(type(error), error, error.__traceback__)
             print_error("".join(lines))
-    warn(str(error) if isinstance(error, Failure) else described(error))
+    text = str(error) if isinstance(error, Failure) else described(error)
+    warn(text, event="failure")
 
 
 class _Signals:

@@ -20,7 +20,7 @@ ABSENT: dict[str, object] = {  # values of options that a command lacks
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
         "truths groups box serve trim core pilot constant columns tensor units require out range "
-        "angle pair described allowances report".split()
+        "angle pair described allowances report log".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop", "plot_kind": "radii"},
@@ -46,6 +46,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {  # more arguments of add_argument
     "--batch": {"default": 0},
     "-o": {"dest": "out"},
     "--inputs": {"dest": "described"},
+    "--log": {"choices": ("json",)},
 }
 _BATCH = {
     "--batch N": "most rows of one call of the model",
@@ -62,7 +63,11 @@ _ALL_ROWS = (
     "summary to standard error"
 )
 _ONNX_FILE = {"-o FILE!": "the .onnx file that is written"}
-_QUIET = {"-q, --quiet": "no progress and no remarks on standard error"}
+_QUIET = {
+    "-q, --quiet": "no progress and no remarks on standard error",
+    "--log json": "progress, failed rows, lost processes and messages as lines of JSON on standard "
+    "error",
+}
 _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a part
     "/model": {
         "model": "model.onnx, trees of XGBoost (.json, .ubj) or LightGBM (.txt), file.py:name or "

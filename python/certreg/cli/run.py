@@ -66,7 +66,7 @@ _REPEATED = "|".join(  # warnings with the same texts as remarks
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
     "keep_records keep_denoiser no_check units index_given json require described allowances "
-    "report".split()
+    "report log".split()
 )
 
 
@@ -257,7 +257,7 @@ class Work:
                 show = warnings.showwarning
                 warnings.showwarning = lambda text, kind, *place: (
                     self.remark(str(text))
-                    if kind is ModelWarning
+                    if kind is ModelWarning or self.given.log
                     else show(printable(str(text)), kind, *place)
                 )
                 yield

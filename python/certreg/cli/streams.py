@@ -4,18 +4,29 @@ standard library only."""
 from __future__ import annotations
 
 import contextlib
+import argparse
 import errno
+import json
+import logging
 import os
 import select
 import sys
-from typing import TextIO
+import threading
+import time
+from typing import Callable, TextIO
 
-from ..display import printable, reason
+from ..display import LOG, ProgressLine, printable, reason
 
 # The exit status; the epilog of the parser explains it.
 DONE, FOUND, USAGE, MODEL, FILE, OTHER, SHORT = range(7)
 INTERRUPTED, TERMINATED = 130, 143
 RAISED = (Exception, SystemExit)  # of a model: its sys.exit() must not end a command
+
+
+class StandardInput(str):
+    """The name of standard input in messages, with its contents, which may be read twice."""
+
+    data = b""
 
 
 class Failure(Exception):
@@ -53,11 +64,68 @@ def print_error(text: str) -> None:
     _write(sys.stderr, "standard error", printable(text))
 
 
-def warn(message: str) -> None:
-    """Writes a message to standard error. Failures are ignored, since the exit status reports
-    them."""
+def warn(message: str, **facts: object) -> None:
+    """Writes a message to standard error, with --log json as an event with these facts. Failures
+    are ignored, since the exit status reports them."""
+    text = f"certreg: {one_line(message)}"
+    if log.as_json:
+        about = {"event": "message", **facts, "text": one_line(message)}
+        text = json.dumps({"time": round(time.time(), 3), **about})
     with contextlib.suppress(Failure, OSError):
-        print_error(f"certreg: {one_line(message)}\n")
+        print_error(f"{text}\n")
+
+
+SILENT_SECONDS = 5.0  # of a run, which says nothing if it is over by then
+
+
+class _Log(logging.Handler):
+    """The events of a run on standard error: with --log json all of them; otherwise, if it is no
+    terminal, on which a count is shown, lines about lost processes and, in runs that are not short,
+    progress. A context, which `begin` opens to the events unless --quiet is given."""
+
+    as_json = False
+
+    def begin(self, given: argparse.Namespace, in_options: Callable[[str], str]) -> None:
+        self.as_json, self.in_options = given.log == "json", in_options
+        ProgressLine.hidden = self.as_json
+        if not getattr(given, "quiet", True):
+            LOG.addHandler(self)
+            LOG.setLevel(logging.INFO)
+            self.timer.start()
+
+    def __enter__(self) -> None:
+        self.level_before, self.last = LOG.level, ""
+        LOG.propagate = False  # a model may have set up logging
+        self.timer = threading.Timer(SILENT_SECONDS, self._end_silence)
+        self.timer.daemon = True
+
+    def __exit__(self, *_: object) -> None:
+        self.timer.cancel()
+        self.as_json = ProgressLine.hidden = False
+        LOG.removeHandler(self)
+        LOG.setLevel(self.level_before)
+        LOG.propagate = True
+
+    def emit(self, record: logging.LogRecord) -> None:
+        facts, text = getattr(record, "certreg", {}), record.getMessage()
+        progress = facts.get("event") == "progress"
+        if self.as_json:
+            warn(self.in_options(text), **facts)
+        elif progress and not self.timer.finished.is_set():
+            self.last = text
+        elif progress or facts.get("event") == "restart":
+            self._write(text)
+
+    def _end_silence(self) -> None:
+        if self.last:
+            self._write(self.last)
+
+    def _write(self, text: str) -> None:
+        if sys.stderr is not None and not sys.stderr.isatty():
+            warn(text)
+
+
+log = _Log()
 
 
 def _write(stream: TextIO | None, name: str, text: str) -> None:
