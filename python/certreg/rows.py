@@ -10,7 +10,7 @@ import hashlib
 import logging
 import os
 import warnings
-from typing import Any, Iterator, Mapping, Sequence, cast
+from typing import Any, Callable, Iterator, Mapping, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -478,6 +478,7 @@ class _Certification:
         self.added: list[int] = []  # rows that this call wrote to the file
         self.reporter = Reporter(False, 0, 0)
         self.crashed: dict[int, list[Record]] = {}  # the failures of rows that end processes
+        self.took: Callable[[Rows, np.ndarray], object] | None = None  # takes finished rows
 
     def certified(
         self, executor: Executor, jobs: int, progress: Progress, resume: Path | None

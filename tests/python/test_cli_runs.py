@@ -2,8 +2,12 @@
 models and files of other packages."""
 
 import contextlib
+import csv
 import fcntl
+import gzip
 import io
+import json
+import logging
 import os
 import pathlib
 import re
@@ -24,6 +28,8 @@ import pytest
 import kit
 from kit import PRODUCT, certify_refused, command_refused, engine_files, environment, main, package
 from kit import parametrize, read, root, rows_of, run, said, table_of, ungrouped, write
+from certreg.cli import streams
+from certreg.cli.files import Destination
 from certreg.cli.report import curves
 
 X = kit.X[:12]
@@ -310,6 +316,76 @@ def test_plots():
     said("sigma", *ask, "--sigma", ".1,.2", "--plot", "p.svg", "--plot-kind", "error")
     drawn = read("p.svg")
     assert "<svg" in drawn and "mean error of inputs with" in drawn
+
+
+def test_a_plot_that_fails_leaves_the_results_and_their_status(monkeypatch):
+    package("matplotlib")
+    from certreg import plots
+
+    monkeypatch.setattr(plots, "plot_radii", mock.Mock(side_effect=ValueError("no ink")))
+    _, err = said("certify", *PRODUCT, *ASKED, "--plot", "p.svg", "-o", "r.csv")
+    assert err == "certreg: there is no plot: no ink\n" and len(read("r.csv")) == 12
+
+
+def json_lines(text):
+    assert text.endswith("\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_lines_of_rows_are_those_of_json_and_written_as_rows_finish():
+    np.save("y.npy", X[:, 0])
+    ask = ("certify", "models.py:slow", "x.npy", *SEEDED, "--labels", "y.npy", "--rows", "2:")
+    said(*ask, "-o", "r.json")
+    said(*ask, "-o", "r.jsonl", "--jobs", 2)
+    lines = ungrouped(json_lines(read("r.jsonl")))
+    assert lines == ungrouped(read("r.json")["rows"]) and lines[0]["row"] == 2
+    pathlib.Path("hold").touch()
+    os.remove("called")
+    process = start(*ask, "-o", "r.jsonl", "--batch", 100)
+    interrupt(process, signal.SIGKILL)
+    process.communicate()
+    os.remove("hold")
+    some = json_lines(read("r.jsonl"))
+    assert 0 < len(some) < 10 and [row["row"] for row in some] == list(range(2, 2 + len(some)))
+
+
+def test_rows_that_are_taken_back_leave_no_lines(monkeypatch):
+    late = "\ndef late(x, n=[0]):\n    n[0] += 1\n    return x[:, 0] + (n[0] > 14)\n"
+    write("models.py", late, "a")
+    append = mock.Mock(side_effect=Destination.append)
+    monkeypatch.setattr(Destination, "append", lambda table, text: append(table, text))
+    command = "certify", "models.py:late", "x.npy", *ASKED, "--batch", 100, "-o", "r.jsonl"
+    command_refused(3, "; 0 of 12 rows are done", *command)
+    assert append.called and read("r.jsonl") == ""
+
+
+def test_csv_may_be_compressed_or_come_from_standard_input(monkeypatch):
+    table = "a,b,c\n" + "".join(",".join(map(str, row)) + "\n" for row in X.tolist())
+    with gzip.open("x.csv.gz", "wt") as file:
+        file.write(table)
+    ask = ("--scale", "std", *SEEDED)
+    wanted = table_of("certify", PRODUCT[0], "x.csv.gz", *ask)
+    given = SimpleNamespace(buffer=io.BytesIO(table.encode()))
+    monkeypatch.setattr(sys, "stdin", given)
+    said("certify", PRODUCT[0], "-", *ask, "-o", "r.csv.gz")
+    with gzip.open("r.csv.gz", "rt", newline="") as file:
+        assert ungrouped(list(csv.DictReader(file))) == wanted
+    pathlib.Path("x.csv.gz").write_bytes(pathlib.Path("x.csv.gz").read_bytes()[:-20])
+    command_refused(2, "x.csv.gz is not a CSV file", "certify", PRODUCT[0], "x.csv.gz", *ask)
+
+
+def test_a_run_speaks_to_a_log(monkeypatch):
+    ask = [word for word in SEEDED if word != "-q"]
+    assert said("certify", *PRODUCT, *ask)[1] == ""  # it is short
+    events = json_lines(said("certify", *PRODUCT, *ask, "--log", "json", "--output", "0")[1])
+    assert {"time", "event", "text"} <= set(events[0])
+    assert [e["done"] for e in events if e["event"] == "progress"][-1] == 12
+    status, _, err = run("certify", "models.py:none", "x.npy", *ask, "--log", "json")
+    assert status == 2 and json_lines(err)[-1]["event"] == "failure"
+    monkeypatch.setattr(streams, "SILENT_SECONDS", 0)
+    assert said("certify", "models.py:slow", "x.npy", *ask)[1].endswith("certreg: 12 of 12 rows\n")
+    assert said("certify", "models.py:slow", "x.npy", *SEEDED)[1] == ""  # --quiet
+    assert not logging.getLogger("certreg").level
 
 
 @parametrize(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import gzip
 import importlib
 import io
 import os
 import re
-from typing import Any, Callable, Sequence
+import zlib
+from typing import Any, Callable, Sequence, TextIO
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from ..arrays import scale_of, unusable
 from ..boxes import checked_bounds
 from ..files import place_of, replace
 from ..frames import SPREADS, by_position, feature_scale, is_frame, number_columns, order
-from .streams import FILE, Failure, one_line
+from .streams import FILE, Failure, StandardInput, one_line
 
 RowRange = tuple[int, int | None]  # first row, and the row after the last
 ALL: RowRange = (0, None)
@@ -60,13 +62,29 @@ class Features:
         return values
 
 
+def suffix_of(path: str) -> str:
+    """What a name ends with, in lower case, such as .npy or .csv.gz."""
+    name, suffix = os.path.splitext(path.lower())
+    return ".csv.gz" if suffix == ".gz" and name.endswith(".csv") else suffix
+
+
 # ---- reading
+def opened(path: str) -> TextIO:
+    """A CSV file, which may be compressed, or standard input."""
+    data: Any  # bytes
+    if isinstance(path, StandardInput):
+        data = io.BytesIO(path.data)
+    else:
+        data = gzip.open(path) if suffix_of(path) == ".csv.gz" else open(path, "rb")
+    return io.TextIOWrapper(data, encoding="utf-8-sig", newline="")
+
+
 def read_array(path: str, name: str | None = None) -> tuple[np.ndarray, Names]:
     """The array of numbers in a file, and the names of its columns; `name` chooses an array of an
     .npz file. The array may be a memory map of the file. All functions that read files raise
     Failure for wrong files."""
-    suffix = os.path.splitext(path)[1].lower()
-    readers = {".npy": _numpy, ".npz": _numpy, ".csv": _csv, ".parquet": _parquet}
+    suffix = ".csv" if isinstance(path, StandardInput) else suffix_of(path)
+    readers = {".npy": _numpy, ".npz": _numpy, ".csv": _csv, ".csv.gz": _csv, ".parquet": _parquet}
     if suffix not in readers:
         raise Failure(f"{path} must end with one of {', '.join(readers)}")
     if name is not None and suffix != ".npz":
@@ -112,9 +130,10 @@ def read_frame(path: str, rows: RowRange = ALL) -> tuple[Frame, Names, int]:
         if path.lower().endswith(".parquet"):
             frame = pandas_for(path).read_parquet(path)
         else:
-            with open(path, encoding="utf-8-sig") as file:
+            with opened(path) as file:
                 comma = _delimiter(file.readline())
-            frame = needed("pandas", path).read_csv(path, sep=comma, encoding="utf-8-sig")
+            with opened(path) as file:
+                frame = needed("pandas", path).read_csv(file, sep=comma)
     except ImportError as error:
         raise Failure(error) from None
     frame.columns = [str(name).strip() for name in frame.columns]
@@ -226,12 +245,12 @@ def _numpy(path: str, name: str | None) -> tuple[np.ndarray, Names]:
 
 
 def _csv(path: str, _: str | None) -> tuple[np.ndarray, Names]:
-    with open(path, newline="", encoding="utf-8-sig") as file:
+    with opened(path) as file:
         try:
             first = file.readline()
             file.seek(0)
             lines = list(csv.reader(file, delimiter=_delimiter(first)))
-        except (UnicodeDecodeError, csv.Error) as error:
+        except (UnicodeDecodeError, csv.Error, EOFError, zlib.error) as error:
             raise Failure(f"{path} is not a CSV file: {one_line(error)}") from None
     while lines and not lines[-1]:
         del lines[-1]  # empty lines at the end
@@ -324,7 +343,7 @@ class Destination:
 
     def __init__(self, path: str, suffixes: Sequence[str]) -> None:
         self.path = os.path.abspath(path)  # a model may change the folder
-        self.name, self.suffix = path, os.path.splitext(path)[1].lower()
+        self.name, self.suffix, self.begun = path, suffix_of(path), False
         if self.suffix not in suffixes:
             raise Failure(f"{path} must end with one of {', '.join(suffixes)}")
         if self.suffix == ".parquet":
@@ -346,8 +365,19 @@ class Destination:
         self.write(lambda path: replace(path, data, **more))
 
     def write_text(self, text: str, **more: Any) -> None:
-        """Writes a text in UTF-8."""
-        self.write_bytes(text.encode("utf-8", "backslashreplace"), **more)
+        """Writes a text in UTF-8, compressed for .csv.gz."""
+        data = text.encode("utf-8", "backslashreplace")
+        self.write_bytes(gzip.compress(data, mtime=0) if self.suffix == ".csv.gz" else data, **more)
+
+    def append(self, text: str) -> None:
+        """Writes whole lines at once; the first ones begin the file anew."""
+
+        def fill(path: str) -> None:
+            with open(place_of(path), "ab" if self.begun else "wb") as file:
+                file.write(text.encode())
+
+        self.write(fill)
+        self.begun = True
 
     def write_array(self, values: np.ndarray) -> None:
         """Writes an .npy file. np.save alone does not detect every full disk."""

@@ -46,8 +46,10 @@ files:
   A model in Python gets a table with texts or dates as a DataFrame. An empty cell of
   a table is missing: the model gets NaN there, and no noise.
   Images are arrays of shape (n, c, h, w) or (n, h, w, c), as the model takes
-  them, in .npy or .npz. Results are written to .csv, .json or .parquet. Parquet
-  needs the packages pandas and pyarrow, and plots need matplotlib.
+  them, in .npy or .npz. Results are written to .csv, .json, .jsonl or .parquet, and
+  .csv.gz is .csv with gzip, also of inputs. Parquet needs the packages pandas and
+  pyarrow, and plots need matplotlib. - as the file of inputs is CSV from standard
+  input.
   Columns with names (a header, or Parquet) are matched with the names that the
   model has for its features, if both have names; otherwise columns are matched by
   their positions, with a remark.

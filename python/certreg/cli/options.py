@@ -7,9 +7,10 @@ import argparse
 import contextlib
 import math
 import re
+import sys
 from typing import Any, Callable, Mapping, Sequence, TypeAlias
 
-from .streams import Failure
+from .streams import Failure, StandardInput
 
 Options: TypeAlias = "Mapping[str, Any]"  # texts by options; see `add`
 
@@ -59,8 +60,9 @@ _DENOISE = (
     "labels that are not among the others, and "
 )
 _ALL_ROWS = (
-    "write all rows to this .csv, .json or .parquet file; - writes CSV to standard output, and the "
-    "summary to standard error"
+    "write all rows to this .csv, .csv.gz, .json, .jsonl or .parquet file; - writes CSV to "
+    "standard output, and the summary to standard error. certify, sigma and bounds add the lines "
+    "of .jsonl as rows finish, unless they resume from a folder"
 )
 _ONNX_FILE = {"-o FILE!": "the .onnx file that is written"}
 _QUIET = {
@@ -73,7 +75,10 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
         "model": "model.onnx, trees of XGBoost (.json, .ubj) or LightGBM (.txt), file.py:name or "
         "package.module:name"
     },
-    "/inputs": {"inputs": "file of inputs, one in each row: .npy, .npz, .csv or .parquet"},
+    "/inputs": {
+        "inputs": "file of inputs, one in each row: .npy, .npz, .csv, .csv.gz or .parquet; - is "
+        "CSV from standard input"
+    },
     "inputs": {
         "--array NAME": "which array of an .npz file",
         "--rows A:B": "only rows A to B-1, counted from 0; either number may be left out",
@@ -506,4 +511,7 @@ def converted(given: argparse.Namespace) -> argparse.Namespace:
     if isinstance(output, str):
         given.tensor = output
     given.output = output if given.index_given else 0
+    if getattr(given, "inputs", None) == "-":
+        given.inputs = StandardInput("standard input")
+        given.inputs.data = sys.stdin.buffer.read()
     return given

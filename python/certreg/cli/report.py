@@ -115,7 +115,7 @@ def certificate_table(
     file of inputs, and `names` are the names of features."""
     table = rows.to_dicts()
     if labels is not None:
-        errors = rows.label_errors(labels)[rows.done].ravel()
+        errors = rows.label_errors(labels[rows.numbers])[rows.done].ravel()
         for line, error in zip(table, errors):
             line["label"], line["label_error"] = float(labels[line["row"]]), float(error)
     for line in table:
@@ -169,6 +169,11 @@ def as_lines(lines: Sequence[Sequence[object]]) -> str:
 def as_json(document: Line) -> str:
     """A document as JSON. Infinities and NaN are null."""
     return json.dumps(_plain(document), indent=1, allow_nan=False) + "\n"
+
+
+def as_json_lines(table: Table) -> str:
+    """A table as lines of JSON."""
+    return "".join(json.dumps(_plain(line), allow_nan=False) + "\n" for line in table)
 
 
 def answer(given: argparse.Namespace, text: str, document: Line) -> None:

@@ -22,7 +22,7 @@ from ..arguments import Model as Function
 from ..boxes import radius_of_box
 from ..constants import PLAN_COUNT_FAILURES, Center, Domain, Output, Status, __version__
 from ..denoise import Denoised, digest_of, remark_on_examples
-from ..display import Line, Table, aligned, printable
+from ..display import Line, ProgressLine, Table, aligned, printable
 from ..frames import MOST_VALUES, SPREADS, Columns, by_position, is_frame, listed, names_of
 from ..frames import noise_on, number_columns, takes_by_position
 from ..inputs import Inputs, doubts, known_cells, prepare
@@ -47,7 +47,7 @@ from .streams import one_line, print_result, warn
 Options: TypeAlias = "dict[str, Any]"  # arguments of a function, by name
 
 SAVED = ".denoiser"  # files of --keep-denoiser
-TABLES = (".csv", ".json", ".parquet")
+TABLES = (".csv", ".csv.gz", ".json", ".jsonl", ".parquet")
 _PER_CENT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))%\s*")
 _REPEATED = "|".join(  # warnings with the same texts as remarks
     [
@@ -297,6 +297,8 @@ class Work:
         sets = _change_sets(self) if given.command == "certify" else None
         with self.failures(self.saved):
             options.update({"alternatives": sets} if sets else {})
+            if self.table is not None and self.table.suffix == ".jsonl":
+                options["progress"] = _Appending(self.table, self.lines, options["progress"])
             if given.command == "certify" and given.faulty:
                 options["faulty"] = _faulty(self)
             return certify_rows(
@@ -309,6 +311,8 @@ class Work:
         done = 0 if rows is None else int(rows.done.sum())
         if rows is not None and done:
             self.write(self.document(rows.seed, bool(rows.done.all()), []), self.lines(rows))
+        elif self.table is not None and self.table.begun:
+            self.table.write_text("")  # its rows were taken back
         files = (self.given.out if self.table else None, self.given.resume)
         kept = [name for name in files if name and done]
         places = f" and in {' and '.join(kept)}" if kept else ""
@@ -342,12 +346,15 @@ class Work:
         """Writes the files of -o and --plot."""
         self.put(table, {**document, "rows": table})
         if self.plot is not None:
-            from .. import plots
-
             kind = self.given.plot_kind
-            draw: Callable[..., object] = getattr(plots, f"plot_{kind}")
-            curves = report.curves(table, kind)
-            self.plot.write(lambda path: draw(curves, path=path))
+            try:  # the results are complete without it
+                from .. import plots
+
+                draw: Callable[..., object] = getattr(plots, f"plot_{kind}")
+                curves = report.curves(table, kind)
+                self.plot.write(lambda path: draw(curves, path=path))
+            except Exception as error:
+                warn(f"there is no plot: {error}")
 
     def write_extras(self, rows: Rows, plan: Line) -> None:
         """Writes the files of --allowances and --report. The results are complete, so a failure is
@@ -373,7 +380,9 @@ class Work:
         elif self.table.suffix == ".json":
             secret = "seed" in document.get("plan", {})  # of --keep-seed
             self.table.write_text(report.as_json(document), secret=secret)
-        elif self.table.suffix == ".csv":
+        elif self.table.suffix == ".jsonl":
+            self.table.write_text(report.as_json_lines(table))
+        elif self.table.suffix in (".csv", ".csv.gz"):
             self.table.write_text(report.as_csv(table))
         else:
             frame = pandas_for(self.table.name).DataFrame(table)
@@ -395,6 +404,17 @@ class Work:
         """Prints a text to standard error, unless --quiet is given."""
         if not self.given.quiet:
             warn(text)
+
+
+class _Appending(ProgressLine):
+    """The progress of certify_rows, which also writes the lines of finished rows."""
+
+    def __init__(self, table: Destination, lines: Callable[[Rows], Table], shown: bool) -> None:
+        super().__init__()
+        self.table, self.lines, self.seen = table, lines, self.seen and shown
+
+    def took(self, rows: Rows, which: np.ndarray) -> None:
+        self.table.append(report.as_json_lines(self.lines(rows[which])))
 
 
 # ---- options
