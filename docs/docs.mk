@@ -3,8 +3,9 @@
 
 .PHONY: docs
 #: Build
-docs: ## Write the documentation site to lib/docs/html
-	@python3 docs/site/build.py
+docs: all
+docs: ## Write the documentation site to lib/docs/html, with the results of the notebooks
+	@python3 docs/site/build.py --notebooks
 .PHONY: structure
 structure: ## Write the table of functions in src/README.md and the drawings of docs/design.md
 	@python3 docs/structure.py

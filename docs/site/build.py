@@ -160,6 +160,23 @@ def lost():
                     yield f"{one.name}: these words are not in the site: {line.strip()}"
 
 
+def run_notebooks():
+    """Runs the copies of the notebooks, so that their pages show results, if make deps has
+    installed what that takes. Returns the name of one that fails."""
+    python = ROOT / "lib/deps/venv/bin/python"
+    run = [python, "-c", "from nbclient.cli import main; main()", "--inplace"]
+    library, ours = ROOT / "lib/libcertreg.so", f"{ROOT / 'python'}:{ROOT / 'lib/deps'}"
+    where = {**os.environ, "CERTREG_LIB": str(library), "PYTHONPATH": ours}
+    if not library.exists() or subprocess.run([python, "-c", "import nbclient, ipykernel"],
+                                              capture_output=True, check=False).returncode:
+        print(f"docs: notebooks are shown without results, for want of nbclient in {python}")
+        return None
+    for path in sorted((SOURCE / "examples/notebooks").glob("*.ipynb")):
+        if subprocess.run([*run, path], env=where, check=False).returncode:
+            return path.name
+    return None
+
+
 def main():
     missing = [] if shutil.which("doxygen") else ["doxygen"]
     missing += [one for one in NEEDED if not importlib.util.find_spec(one)]
@@ -171,6 +188,8 @@ def main():
 
     sys.path.insert(0, str(ROOT / "python"))
     write_source()
+    if "--notebooks" in sys.argv and (failed := run_notebooks()):
+        return f"docs: the notebook {failed} fails"
     doxygen = subprocess.run(["doxygen", "docs/site/Doxyfile"], cwd=ROOT, check=False)
     failed = sphinx(["-q", "-W", "--keep-going", "-c", f"{ROOT}/docs/site", "-d", f"{MADE}/trees",
                      str(SOURCE), f"{MADE}/html"])

@@ -84,12 +84,29 @@ def beside(app, env, node, contnode):
 
 
 def notebook(app, name, source):
-    """Notebooks, which are kept without results, are read as Markdown."""
+    """Notebooks are read as Markdown, with the results that build.py --notebooks gives them."""
     if app.env.doc2path(name).endswith(".ipynb"):
-        cells = [(cell["cell_type"], "".join(cell["source"]))
-                 for cell in json.loads(source[0])["cells"]]
-        source[0] = "\n\n".join(f"```python\n{text}\n```" if kind == "code" else text
-                                for kind, text in cells)
+        source[0] = "\n\n".join(map(cell_text, json.loads(source[0])["cells"]))
+
+
+def cell_text(cell):
+    text = "".join(cell["source"])
+    if cell["cell_type"] != "code":
+        return text
+    parts = [f"```python\n{text}\n```"]
+    for out in cell["outputs"]:
+        data = {kind: "".join(value) for kind, value in out.get("data", {}).items()
+                if kind.startswith(("text/", "image/"))}
+        if "image/png" in data:
+            image = f'<img alt="a plot" src="data:image/png;base64,{data["image/png"].strip()}">'
+            parts.append(f"```{{raw}} html\n{image}\n```")
+        elif "text/html" in data:
+            table = f'<div class="table-wrapper">{data["text/html"]}</div>'  # which scrolls
+            parts.append(f"```{{raw}} html\n{table}\n```")
+        elif out.get("name") == "stdout" or "text/plain" in data:
+            shown = "".join(out.get("text", "")) or data["text/plain"]
+            parts.append(f"```text\n{shown}\n```")
+    return "\n\n".join(parts)
 
 
 def one_a_line(app, doctree, page):
