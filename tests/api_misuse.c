@@ -104,6 +104,8 @@ static void ask_all(refusals *r)
     certreg_certificate c[4] = {kit_stale(), kit_stale(), kit_stale(), kit_stale()};
     EXPECT(r, certreg_certify_sigmas(r->e, z, sigmas, 2, 0, SAMPLES, q, 2, c),
            kit_is_blank(c, r->expected) && kit_is_blank(c + 3, r->expected));
+    c[0] = kit_stale();
+    EXPECT(r, certreg_certify_masks(r->e, z, q, c), kit_is_blank(c, r->expected));
     ask_about_an_input(r);
 }
 
@@ -172,7 +174,7 @@ static certreg_certificate undisturbed(void)
 }
 
 /* ---- what is called */
-/* Of the interface: what ask_all has, beside four that certify and a check, and what is exempt in
+/* Of the interface: what ask_all has, beside five that certify and a check, and what is exempt in
  * the header's words: cancel, create, destroy, error, size. */
 enum { REFUSED = 16, EXEMPT = 5 };
 
@@ -189,7 +191,7 @@ TEST(misuse_tests_call_every_function_of_an_estimator)
         certifies += !strncmp(line, "certreg_certify", 15);
     }
     pclose(symbols);
-    ck_assert_msg(functions == REFUSED + EXEMPT && certifies == 3,
+    ck_assert_msg(functions == REFUSED + EXEMPT && certifies == 4,
                   "let ask_all make the new call, or exempt it");
 }
 
@@ -255,7 +257,7 @@ TEST_TIMES(misuse_during_a_running_call_is_busy, 4)
     a.r.e = make_asking(&a);
     const certreg_certificate got = certified(a.r.e);
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
-    ck_assert_int_eq(a.r.asked, REFUSED + 5);
+    ck_assert_int_eq(a.r.asked, REFUSED + 6);
     ck_assert_int_eq(a.told, CERTREG_E_BUSY);
     ck_assert_ptr_nonnull(strstr(a.error, "running"));
     ck_assert_mem_eq(&got, &wanted, sizeof got);

@@ -220,8 +220,10 @@ def rounded(value: float, up: bool) -> str:
     return f"{float(context.create_decimal(f'{value:.11g}')):.4g}"  # 1 + 1e-12 is shown as 1
 
 
-def floored(value: float) -> str:
-    """A number with at most four digits that is never above the value; empty without one."""
+def floored(value: float, digits: int = 4, up: bool = False) -> str:
+    """A number with at most so many digits that is never above the value, or never below; empty
+    without one."""
     if not math.isfinite(value):
         return ""
-    return f"{float(decimal.Context(4, decimal.ROUND_FLOOR).create_decimal_from_float(value)):.4g}"
+    to = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
+    return f"{float(decimal.Context(digits, to).create_decimal(repr(float(value)))):.{digits}g}"

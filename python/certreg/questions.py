@@ -132,6 +132,8 @@ class Faulty:
     ) -> Faulty:
         """The same with tuples of indices, and with a probability for each unit. `is_table`: inputs
         are DataFrames."""
+        if isinstance(self.units, str):
+            raise ValueError(f"faulty.units is a text, {self.units!r}: give a list of units")
         if is_table and self.marker is not None:
             raise ValueError("leave out faulty.marker: hidden cells of a DataFrame are missing")
         known = {name: j for j, name in enumerate(names or ())}

@@ -10,6 +10,7 @@ from typing import Any, Iterable, Mapping, TypeAlias
 import numpy as np
 
 from .arguments import Data
+from .constants import __version__
 from .display import Line, Table, floored, html_table, printable
 from .frames import TABLE, listed
 from .plots import drawn
@@ -18,8 +19,8 @@ from .questions import tolerance_text
 Rows: TypeAlias = Any  # of certreg.table, which comes after this module
 ENDS, MOST_LINES = 5, 12  # rows at each end of the radii; lines about columns or alternatives
 LIMITS = (
-    "How far a column may be off in its own unit in every certified row, alone or together with "
-    "all others, rounded down. First is the least, in parts of the range of the column if the "
+    "How far a column may be off in its own unit in every certified row that has its cell, alone "
+    "or together with all others, rounded down. First is the least, in parts of the range of the column if the "
     f"inputs are known. It is for radii of at most {TABLE} columns."
 )
 AGAIN = (
@@ -60,7 +61,7 @@ def page(rows: Rows, X: Data | None, title: str, plan: Mapping[str, object] = {}
         "Inputs": _inputs(rows),
         "Rows without a certificate": _list(missing or ["There are none."]),
         "Worst and best rows": _table(_ends(rows)),
-        "Columns that limit": _list([LIMITS]) + _table(_limits(rows, X)),
+        "Columns that limit": _list([LIMITS]) + (_table(_limits(rows, X)) or "There are none."),
         "Alternatives": _list(limits or ["Only the rows themselves were certified."]),
         "What is not covered": _list(_gaps(rows)),
         "How to repeat it": _list([AGAIN]) + _table(_arguments(rows, plan)),
@@ -121,7 +122,10 @@ def _ends(rows: Rows) -> Table:
     for k, q in rows._answers():
         lines = [c for c in each if (c["sigma"], c["question"]) == (rows.sigmas[k], q)]
         for line in lines[:ENDS] + lines[ENDS:][-ENDS:]:
-            table.append({name: line[name] for name in kept} | {"radius": floored(line["radius"])})
+            ends = {"output_lo": floored(line["output_lo"], 6)}
+            ends["output_hi"] = floored(line["output_hi"], 6, up=True)
+            table.append({name: line[name] for name in kept}
+                         | {"radius": floored(line["radius"]), **ends})
     return table
 
 
@@ -130,7 +134,7 @@ def _limits(rows: Rows, X: Data | None) -> Table:
     heads = ("sigma", "question", "column", "alone", "together", "alone / range")
     for k, q in rows._answers() if rows.at_radius is None and noisy.size <= TABLE else ():
         proved = rows.done & (rows["radius"][:, k, q] > 0)
-        if not proved.any():
+        if not proved.any() or rows._is_loose(q):
             continue
         least = np.fmin.reduce(rows._allowed(X, k, q)[:, proved], axis=1)
         spread = np.ones(noisy.size)
@@ -138,7 +142,7 @@ def _limits(rows: Rows, X: Data | None) -> Table:
             values = rows._values_of(X)[proved]
             spread = np.fmax.reduce(values) - np.fmin.reduce(values)
         parts = least[0] / np.maximum(spread, 1e-300)
-        for j in [j for j in np.argsort(parts).tolist() if noisy[j]][:MOST_LINES]:
+        for j in [j for j in np.argsort(parts).tolist() if noisy[j] and spread[j]][:MOST_LINES]:
             sizes = map(floored, (*least[:, j], parts[j]))
             line = (rows.sigmas[k], q, rows._named(noisy | True)[j], *sizes)
             table.append(dict(zip(heads if X is not None else heads[:-1], line)))
@@ -149,10 +153,13 @@ def _gaps(rows: Rows) -> list[str]:
     exact, beyond = rows._named(~rows._noisy()), ", beyond the named alternatives"
     none = f"Any change of the exact columns {listed(exact)}{beyond * bool(rows.alternatives)}."
     missing = ["Any value of a missing cell."] if rows.missing is not None else []
+    if any(map(rows._is_loose, range(len(rows.questions)))):
+        missing.append("Anything at alpha by the methods 'paper', 'asymptotic' and 'baseline', and "
+                       "about the center 'sample_median': they are for comparison.")
     return [*([none] if exact else []), *missing, *GAPS]
 
 
 def _arguments(rows: Rows, plan: Mapping[str, object]) -> Table:
-    facts = {"certreg": rows.certreg, "domain": rows.domain.name, "model_id": rows.model_id}
+    facts = {"certreg": __version__, "domain": rows.domain.name, "model_id": rows.model_id}
     facts |= {"sampling": rows.sampling, "questions": rows.questions, **plan}  # without the seed
     return [{"argument": name, "value": v} for name, v in facts.items() if v is not None]

@@ -17,7 +17,7 @@ from .arguments import Struct, f64, field_names, instance, integer, listed, size
 from .arrays import array_of, numbers, optional_scale, unnamed
 from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Reason, Region, Side
 from .constants import Statistic, Status, Stop, enum_value
-from .display import HtmlTable, Table
+from .display import HtmlTable, Table, floored
 from .frames import put_placeholders
 from .library import check, in_python, lib, version
 from .questions import Asked, question_of
@@ -154,6 +154,7 @@ class Certificate(_Result, HtmlTable):
     def __str__(self) -> str:
         audit = self.audited, self.audit_change, self.audit_band, self.audit_share
         claims = self.radius > 0 or math.isfinite(self.output_hi - self.output_lo)
+        claims &= not math.isnan(self.sigma)  # all sets are not asked again
         return self._claim() + (f"; {premise_text(*audit)}" if claims else "")
 
     def _claim(self) -> str:
@@ -161,8 +162,8 @@ class Certificate(_Result, HtmlTable):
             return f"no certificate: {self.status.name}"
         if self.faults and self.certified and not self.radius > 0:
             return (
-                f"the median of all {self.samples} sets stays between {self.output_lo:g} and "
-                f"{self.output_hi:g} whatever values {self.faults} of the units have"
+                f"the median of all {self.samples} sets stays between "
+                f"{floored(self.output_lo, 6)} and {floored(self.output_hi, 6, True)} whatever values {self.faults} of the units have"
             )
         if not self.radius > 0 and math.isnan(self.sigma):  # of all sets
             return (
@@ -175,20 +176,22 @@ class Certificate(_Result, HtmlTable):
         center = "its prediction" if self.center == Center.PREDICTION else "its value at the input"
         place = f"within {self.tolerance:g} of {center}"  # a vector, or centered on the true mean
         if math.isfinite(self.output_lo) or math.isfinite(self.output_hi):
-            place = f"between {self.output_lo:g} and {self.output_hi:g}"
+            ends = [floored(end, 6, up) or f"{end:g}" for end, up in
+                    ((self.output_lo, False), (self.output_hi, True))]
+            place = f"between {ends[0]} and {ends[1]}"
         statistic = self.statistic.name.lower().replace("_", " ")
         if self.method == Method.BASELINE:  # what it proves differs, and depends on serving
             return (
                 f"the published certificate of the {statistic}, for comparison, has the radius "
-                f"{self.radius:g} at tolerance {self.tolerance:g} and sigma {self.sigma:g}"
+                f"{floored(self.radius, 6)} at tolerance {self.tolerance:g} and sigma {self.sigma:g}"
             )
         proved = self.method in (Method.FINITE, Method.ANYTIME)
-        how = "" if proved else f" by the method {self.method.name}"
+        how = "" if proved else f" by the method {self.method.name}, which can be wrong more often"
         if self.faults:
             how += f", whatever values {self.faults} of the units have besides"
         return (
             f"the smoothed {statistic} stays {place} for every shift with a norm below "
-            f"{self.radius:g}, each feature divided by its scale (alpha {self.alpha:g}{how})"
+            f"{floored(self.radius, 6)}, each feature divided by its scale (alpha {self.alpha:g}{how})"
         )
 
     def _because(self) -> str:

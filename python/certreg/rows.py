@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from . import structs as S
 from .alternatives import Alternatives, ChangeSet, Space
 from .arguments import Call, Data, Executor, Model, Path, Scale, Series, abbreviated, field_names
-from .arguments import integer, number, own_names, positive, seed_or_random
+from .arguments import instance, integer, number, own_names, positive, seed_or_random
 from .causes import cause
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraints_of, member
 from .constants import no_member
@@ -269,6 +269,7 @@ def certify_rows(
     chosen_by: frozenset[int] = frozenset()
     if isinstance(scale, ChosenScale):
         chosen_by, scale = scale.digests, scale.scale
+    faulty = instance(faulty, Faulty, "faulty") if faulty is not None else None
     own_units = scale is None and inputs is None
     if own_units and resume is not None:
         kept = default_in(resume, np.shape(X)[1:])  # the default of the rows that are done

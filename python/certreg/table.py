@@ -27,7 +27,7 @@ from .constants import enum_value, version_text
 from .display import HtmlTable, Line, Table, aligned, floored, printable
 from .estimator import Estimator, kinds_of, pilot_for
 from .files import archive_of, replace
-from .frames import TABLE, Index, in_order, is_frame, listed, noise_on, split_frame, step_of
+from .frames import TABLE, Index, in_order, index_of, is_frame, listed, noise_on, split_frame, step_of
 from .inputs import Inputs, known_cells
 from .library import CertregError, lib, version
 from .plots import curve_of, marked, plot_accuracy, plot_error, plot_radii
@@ -570,8 +570,7 @@ def _refuse(rows: Rows, question: int, labels: Data | None) -> None:
             f"{rows.made} came from these rows, so their radii may be longer than those of the "
             "population: take it from elsewhere (feature_scale of other inputs, values by name)"
         )
-    loose = {Method.PAPER, Method.ASYMPTOTIC, Method.BASELINE}
-    if asked.method in loose or asked.center == Center.SAMPLE_MEDIAN:
+    if rows._is_loose(question):
         raise ValueError(
             "certificates by the methods 'paper', 'asymptotic' and 'baseline', and about the "
             "center 'sample_median', have no bound of this kind: ask with the method 'finite'"
@@ -1386,7 +1385,12 @@ class Rows(HtmlTable):
             if at is None and count > 1:
                 raise ValueError(f"there are {count} of them: give {name}, an index")
             _check_index(name, at or 0, count)
-        k, q = (at or 0 for at in chosen)
+        k, q = ((at or 0) % n for at, n in zip(chosen, self.certificates.shape[1:]))
+        if self._is_loose(q):
+            raise ValueError(
+                "radii by the methods 'paper', 'asymptotic' and 'baseline', and about the center "
+                "'sample_median', can be too long more often than alpha: ask with 'finite'"
+            )
         sizes, steps, noisy = self._allowed(X, k, q), self._steps(X), self._noisy()
         whole = np.floor(sizes / steps * (1 - 1e-12))
         heads = "column note alone together step alone_steps together_steps".split()
@@ -1399,6 +1403,11 @@ class Rows(HtmlTable):
             each = zip(self._named(noisy | True), *parts)
             lines += [{**first, **dict(zip(heads, line))} for line in each]
         return lines
+
+    def _is_loose(self, question: int) -> bool:
+        """True if certificates about this question may be false more often than alpha."""
+        asked, loose = self.questions[question], {Method.PAPER, Method.ASYMPTOTIC, Method.BASELINE}
+        return asked.method in loose or asked.center == Center.SAMPLE_MEDIAN
 
     def _allowed(self, X: Data | None, k: int, q: int) -> np.ndarray:
         """How far each feature of each row may be off alone, and together with all others, (2,
@@ -1423,6 +1432,9 @@ class Rows(HtmlTable):
         given, _, _ = split_frame(known, self.scale)
         if given.shape != wanted:
             raise ValueError(f"X has shape {given.shape}; the inputs of the rows have {wanted}")
+        index = index_of(X)
+        if index is not None and self.index is not None and not index.equals(self.index):
+            raise ValueError("X has another index than the rows: give their inputs, in their order")
         return given.reshape(len(self), -1).astype(np.float64)
 
     def _steps(self, X: Data | None) -> np.ndarray:

@@ -11,7 +11,7 @@
 static certreg_status check_question(const cr_context *w, const certreg_question *question,
                                      cr_question *q)
 {
-    static const double nowhere = 0;
+    static const double nowhere = 1;
     *q = (cr_question){.first_output = 0};
     certreg_status status = cr_struct_check(question, CR_OLDEST_QUESTION, "question", w->why);
     if (!status) status = cr_question_parse(question, 0, 1, &q->given, w->why);

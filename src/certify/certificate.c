@@ -345,7 +345,6 @@ static certreg_status move(const cr_move *m, certreg_certificate *c, certreg_err
     const double t = distance(m), left = t > 0 ? nextafter(c->radius - t, 0) : c->radius;
     if (c->radius > 0 && !(left > 0)) c->reason = CERTREG_REASON_MOVED;
     c->radius = left > 0 ? left : 0;
-    c->counted = c->counted_out = 0; /* at the input that was certified */
     for (size_t k = 0; k < CR_FAULTS && t > 0; k++)
         c->fault_radius[k] = fmax(0, nextafter(c->fault_radius[k] - t, 0));
     c->outcome = left > 0 ? CERTREG_OUTCOME_CERTIFIED : CERTREG_OUTCOME_ABSTAINED;

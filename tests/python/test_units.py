@@ -263,7 +263,8 @@ def test_allowances_know_their_inputs(folder):
     X = pd.DataFrame({"a": [1.0, 2, 4], "b": [0.5, 0.1, 0.3]})
     rows = certify_rows(lambda x: x.sum(axis=1), X, 0.25, 1, scale=1, seed=1, progress=False)
     assert [c["column"] for c in rows[[2]].allowances(X[2:])] == ["a", "b"]
-    for wrong, text in ((X[["b", "a"]], "X has other columns"), (X[:2], "X has shape")):
+    for wrong, text in ((X[["b", "a"]], "X has other columns"), (X[:2], "X has shape"),
+                        (X[::-1], "X has another index")):
         with pytest.raises(ValueError, match=text):
             rows.allowances(wrong)
     rows.inputs.steps = np.array([1, np.nan])
