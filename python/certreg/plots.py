@@ -7,6 +7,7 @@ import io
 import itertools
 import math
 import os
+import warnings
 from typing import Any, Mapping, Sequence, TypeAlias
 
 import numpy as np
@@ -55,7 +56,7 @@ def plot_radii(
     ImportError
         If matplotlib is missing.
     ValueError
-        For a wrong shape, and for more than eight curves.
+        For a wrong shape.
 
     Examples
     --------
@@ -185,9 +186,10 @@ def _plot_steps(
     """Curves that differ in style too, for eyes and printers without colors; with bands, which are
     dashed, in color alone."""
     if len(points) > MOST_CURVES:
-        raise ValueError(
-            f"there are {len(points)} curves, and in a plot of more than {MOST_CURVES} they cannot "
-            "be told apart: give plot_radii some of them, such as {'a': rows['radius'][:, 0, 0]}"
+        warnings.warn(
+            f"there are {len(points)} curves, and more than {MOST_CURVES} cannot be told apart: give "
+            "plot_radii some of them, such as {'a': rows['radius'][:, 0, 0]}",
+            stacklevel=3,
         )
     ax = _axes(ax, what, title)
     for i, (name, (radii, values)) in enumerate(points.items()):

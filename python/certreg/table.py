@@ -1648,7 +1648,7 @@ class Rows(HtmlTable):
             If matplotlib is missing.
         ValueError
             For a wrong shape, for output bounds (plot_reach draws them), for `error` without
-            labels, for more than eight curves, and as for certreg.population.
+            labels, and as for certreg.population.
 
         Examples
         --------

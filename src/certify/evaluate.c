@@ -566,7 +566,8 @@ static int32_t reason_of(cr_view *v, const cr_evaluation *e, const counts n[CR_C
     const cr_question *q = &conditions->question;
     const int by_order = q->uses_order_statistics, limiting = e->proven.limiting;
     if (v->deadline->expired || e->status == CERTREG_E_DEADLINE) return CERTREG_REASON_DEADLINE;
-    if (n[limiting].samples && !(n[limiting].allowed > 0)) return CERTREG_REASON_SERVING;
+    if (n[limiting].samples && is_counted(e, limiting) && !(n[limiting].allowed > 0))
+        return CERTREG_REASON_SERVING;
     if (e->status == CERTREG_E_WRONG_STATE ||
         (n[limiting].samples && is_counted(e, limiting) && !by_order &&
          !proves(q, n + limiting, 0, n[limiting].samples)))

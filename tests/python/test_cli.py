@@ -247,7 +247,6 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     ("models.py:fails -o x.npy/r.csv", "Not a directory", 4),
     ("models.py:fails -o folder.csv", "not a regular file", 4),
     ("models.py:fails -o r.xls", r"r.xls must end with one of \.csv"),
-    ("--plot p.svg --tolerance 1,2,3,4,5,6,7,8,9", "--plot would have 9 curves; it has at most 8"),
     ("--plot p.gif", r"must end with one of \.svg"),
     ("x.csv -o ./x.csv", "names another file"),
     ("-o r.csv --resume r.csv", "names another file"),

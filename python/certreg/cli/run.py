@@ -31,7 +31,6 @@ from ..models import as_model
 from ..questions import Faulty, Question, Serving, stated_tolerance, tolerance_text
 from ..report_page import page
 from ..rows import certify_rows, grouped
-from ..plots import MOST_CURVES
 from ..store import default_in
 from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, not_covered
 from ..tuning import compare_denoised
@@ -424,7 +423,6 @@ def check_options(given: argparse.Namespace) -> None:
     turn, by_labels = given.angle or given.pair, given.plot and given.plot_kind != "radii"
     several = given.denoise and given.command != "sigma" and isinstance(given.sigma, tuple)
     tolerances = given.command == "scale" and len(given.tolerance) > 1
-    curves = np.size(given.sigma) * len(given.tolerance or (0,)) if given.plot else 0
     is_json = str(given.out).lower().endswith(".json")
     read = _files(
         *(given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file),
@@ -442,7 +440,6 @@ def check_options(given: argparse.Namespace) -> None:
         (given.keep_records and not given.resume, "--keep-records needs --resume FILE"),
         (given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"),
         (by_labels and not given.labels, f"--plot-kind {given.plot_kind} needs --labels"),
-        (curves > MOST_CURVES, f"--plot would have {curves} curves; it has at most {MOST_CURVES}"),
         (again, f"-o, --plot, --keep-denoiser, --allowances or --report {another}"),
         (given.keep_denoiser and not given.denoise, "--keep-denoiser needs --denoise"),
     ):
