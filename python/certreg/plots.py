@@ -187,8 +187,8 @@ def _plot_steps(
     dashed, in color alone."""
     if len(points) > MOST_CURVES:
         warnings.warn(
-            f"there are {len(points)} curves, and more than {MOST_CURVES} cannot be told apart: give "
-            "plot_radii some of them, such as {'a': rows['radius'][:, 0, 0]}",
+            f"there are {len(points)} curves, and more than {MOST_CURVES} cannot be told apart: "
+            "give plot_radii some of them, such as {'a': rows['radius'][:, 0, 0]}",
             stacklevel=3,
         )
     ax = _axes(ax, what, title)

@@ -20,8 +20,8 @@ Rows: TypeAlias = Any  # of certreg.table, which comes after this module
 ENDS, MOST_LINES = 5, 12  # rows at each end of the radii; lines about columns or alternatives
 LIMITS = (
     "How far a column may be off in its own unit in every certified row that has its cell, alone "
-    "or together with all others, rounded down. First is the least, in parts of the range of the column if the "
-    f"inputs are known. It is for radii of at most {TABLE} columns."
+    "or together with all others, rounded down. First is the least, in parts of the range of the "
+    f"column if the inputs are known. It is for radii of at most {TABLE} columns."
 )
 AGAIN = (
     "Give the same model, inputs, arguments, version and seed. The seed is not on this page, since "

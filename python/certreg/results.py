@@ -163,7 +163,8 @@ class Certificate(_Result, HtmlTable):
         if self.faults and self.certified and not self.radius > 0:
             return (
                 f"the median of all {self.samples} sets stays between "
-                f"{floored(self.output_lo, 6)} and {floored(self.output_hi, 6, True)} whatever values {self.faults} of the units have"
+                f"{floored(self.output_lo, 6)} and {floored(self.output_hi, 6, True)} whatever "
+                f"values {self.faults} of the units have"
             )
         if not self.radius > 0 and math.isnan(self.sigma):  # of all sets
             return (
@@ -183,7 +184,8 @@ class Certificate(_Result, HtmlTable):
         if self.method == Method.BASELINE:  # what it proves differs, and depends on serving
             return (
                 f"the published certificate of the {statistic}, for comparison, has the radius "
-                f"{floored(self.radius, 6)} at tolerance {self.tolerance:g} and sigma {self.sigma:g}"
+                f"{floored(self.radius, 6)} at tolerance {self.tolerance:g} and "
+                f"sigma {self.sigma:g}"
             )
         proved = self.method in (Method.FINITE, Method.ANYTIME)
         how = "" if proved else f" by the method {self.method.name}, which can be wrong more often"
@@ -191,7 +193,8 @@ class Certificate(_Result, HtmlTable):
             how += f", whatever values {self.faults} of the units have besides"
         return (
             f"the smoothed {statistic} stays {place} for every shift with a norm below "
-            f"{floored(self.radius, 6)}, each feature divided by its scale (alpha {self.alpha:g}{how})"
+            f"{floored(self.radius, 6)}, each feature divided by its scale "
+            f"(alpha {self.alpha:g}{how})"
         )
 
     def _because(self) -> str:

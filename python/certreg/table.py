@@ -27,7 +27,8 @@ from .constants import enum_value, version_text
 from .display import HtmlTable, Line, Table, aligned, floored, printable
 from .estimator import Estimator, kinds_of, pilot_for
 from .files import archive_of, replace
-from .frames import TABLE, Index, in_order, index_of, is_frame, listed, noise_on, split_frame, step_of
+from .frames import TABLE, Index, in_order, index_of, is_frame, listed, noise_on, split_frame
+from .frames import step_of
 from .inputs import Inputs, known_cells
 from .library import CertregError, lib, version
 from .plots import curve_of, marked, plot_accuracy, plot_error, plot_radii

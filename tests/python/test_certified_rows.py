@@ -45,7 +45,8 @@ def test_a_certificate_is_a_sentence():
     both = rows_of(lambda x: x[:, :2], X[:1], questions=vector, outputs=2).certificate(0)
     assert "within 9 of its prediction for every shift with a norm below" in str(both)
     usual = Question(0.5, statistic="mean", method="asymptotic")
-    assert "method ASYMPTOTIC, which can be wrong more often); 1" in str(rows_of(x=X[:1], questions=usual).certificate(0))
+    text = "method ASYMPTOTIC, which can be wrong more often); 1"
+    assert text in str(rows_of(x=X[:1], questions=usual).certificate(0))
     coded = Question(0.5, method="baseline", center="sample_median")
     published = str(rows_of(x=X[:1], questions=coded).certificate(0))
     assert published.startswith("the published certificate of the median, for comparison")
