@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import collections
 import html
-from typing import Any, Iterable, Mapping, TypeAlias
+from typing import Any, Iterable, Mapping, TypeAlias, cast
 
 import numpy as np
 
@@ -122,11 +122,15 @@ def _ends(rows: Rows) -> Table:
     for k, q in rows._answers():
         lines = [c for c in each if (c["sigma"], c["question"]) == (rows.sigmas[k], q)]
         for line in lines[:ENDS] + lines[ENDS:][-ENDS:]:
-            ends = {"output_lo": floored(line["output_lo"], 6)}
-            ends["output_hi"] = floored(line["output_hi"], 6, up=True)
-            table.append({name: line[name] for name in kept}
-                         | {"radius": floored(line["radius"]), **ends})
+            table.append({name: _safe(name, line[name]) for name in kept})
     return table
+
+
+def _safe(name: str, value: object) -> object:
+    """A value as text, radii and bounds rounded to the safe side."""
+    if name not in ("radius", "output_lo", "output_hi"):
+        return value
+    return floored(cast(float, value), 6, up=name == "output_hi")
 
 
 def _limits(rows: Rows, X: Data | None) -> Table:
