@@ -154,19 +154,19 @@ class Certificate(_Result, HtmlTable):
     def __str__(self) -> str:
         audit = self.audited, self.audit_change, self.audit_band, self.audit_share
         claims = self.radius > 0 or math.isfinite(self.output_hi - self.output_lo)
-        claims &= not math.isnan(self.sigma)  # all sets are not asked again
+        claims &= not self._is_of_all_sets  # which are not asked again
         return self._claim() + (f"; {premise_text(*audit)}" if claims else "")
 
     def _claim(self) -> str:
         if self.status != Status.OK:
             return f"no certificate: {self.status.name}"
-        if self.faults and self.certified and not self.radius > 0:
+        if self._is_of_all_sets and self.certified:
             return (
                 f"the median of all {self.samples} sets stays between "
                 f"{floored(self.output_lo, 6)} and {floored(self.output_hi, 6, True)} whatever "
                 f"values {self.faults} of the units have"
             )
-        if not self.radius > 0 and math.isnan(self.sigma):  # of all sets
+        if self._is_of_all_sets:
             return (
                 f"nothing is proved about wrong units at tolerance {self.tolerance:g}: "
                 f"{self.counted_out} of {self.counted} outputs are out"
@@ -213,6 +213,11 @@ class Certificate(_Result, HtmlTable):
     def _table(self) -> Table:
         """Without the radii of balls, which have no unit if the units of the features differ."""
         return [line for line in super()._table() if not line["field"].startswith("radius_")]
+
+    @property
+    def _is_of_all_sets(self) -> bool:
+        """True for an answer of Estimator.certify_masks, which alone has no alpha."""
+        return self.alpha == 0
 
     @property
     def certified(self) -> bool:

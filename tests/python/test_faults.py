@@ -1,6 +1,7 @@
 """Wrong features in Python and in the command: how units are named, what the model sees, and what
 keeps the masks. tests/api_masks.c and cover_faults.c test the certificates."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -147,6 +148,8 @@ def test_all_sets_certify_without_noise():
         assert e.certify_masks(X[1], Question(1e-6)).faults == 0
     assert c.faults == 2 and c.certified and c.radius == c.alpha == 0 and c.samples == 45
     assert "whatever values 2 of the units have" in str(c)
+    cancelled = dataclasses.replace(c, alpha=math.nan, outcome=0, faults=0)  # has no sigma either
+    assert "wrong units" not in str(cancelled) and "nothing is proved" in str(cancelled)
     with pytest.raises(CertregError, match="max_samples"):
         Estimator(mean_of_shown, 10, 44, faulty=TWO).certify_masks(X[0], 1.0)
 
