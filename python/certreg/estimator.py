@@ -361,8 +361,8 @@ class Estimator(Handle):
         found = WHOLE if self.on_device else self._told._missing_in(z)
         if found.some:
             check_whole(self._model, self._told._with_nan(z[None]))
-        if found.at.size and self._faulty and self._faulty.marker is not None:
-            raise ValueError("cells are missing: leave out faulty.marker, so that it is NaN")
+        if found.at.size and self._faulty:
+            self._faulty._refuse_missing()
         return found
 
     # ---- one input

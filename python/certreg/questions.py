@@ -134,8 +134,8 @@ class Faulty:
         are DataFrames."""
         if isinstance(self.units, str):
             raise ValueError(f"faulty.units is a text, {self.units!r}: give a list of units")
-        if is_table and self.marker is not None:
-            raise ValueError("leave out faulty.marker: hidden cells of a DataFrame are missing")
+        if is_table:
+            self._refuse_missing("inputs are DataFrames, which have missing cells")
         known = {name: j for j, name in enumerate(names or ())}
 
         def place(one: Any) -> int:
@@ -162,6 +162,11 @@ class Faulty:
             rates = tuple(np.broadcast_to(each, len(units)).tolist())
         marker = None if self.marker is None else number(self.marker, "faulty.marker")
         return Faulty(tuple(units), integer(self.shown, "faulty.shown"), rates, marker)
+
+    def _refuse_missing(self, what: str = "cells are missing") -> None:
+        """Raises ValueError for a marker that is a number, which missing cells would cover."""
+        if self.marker is not None:
+            raise ValueError(f"{what}: leave out faulty.marker, so that hidden cells are NaN")
 
     def _struct(self, features: int) -> tuple[S.Masks, Any]:
         """The struct of a Faulty from _of, and the arrays that it points to."""

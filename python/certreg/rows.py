@@ -317,10 +317,10 @@ def certify_rows(
     known, remarks = told._with_nan(matrix), remark_on_examples(model, matrix)
     for text in (*remarks, *check_rows(model, read, known, own_units, sigmas)):
         warnings.warn(text, stacklevel=3)
-    if faulty is not None and faulty.marker is not None:
-        if np.isnan(known).any() or alternatives is not None:
-            what = "cells are missing" if alternatives is None else "alternatives may lack cells"
-            raise ValueError(f"{what}: leave out faulty.marker, so that it is NaN")
+    if faulty is not None and np.isnan(known).any():
+        faulty._refuse_missing()
+    if faulty is not None and alternatives is not None:
+        faulty._refuse_missing("alternatives may lack cells")
     sets = None
     if alternatives is not None:
         if radius is not None:

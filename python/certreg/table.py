@@ -1407,8 +1407,7 @@ class Rows(HtmlTable):
 
     def _is_loose(self, question: int) -> bool:
         """True if certificates about this question may be false more often than alpha."""
-        asked, loose = self.questions[question], {Method.PAPER, Method.ASYMPTOTIC, Method.BASELINE}
-        return asked.method in loose or asked.center == Center.SAMPLE_MEDIAN
+        return self.questions[question]._promise() != "proved"
 
     def _allowed(self, X: Data | None, k: int, q: int) -> np.ndarray:
         """How far each feature of each row may be off alone, and together with all others, (2,

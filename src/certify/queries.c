@@ -239,12 +239,12 @@ certreg_status certreg_estimator_estimate(certreg_estimator *e, const certreg_qu
  * deviations are floats, so that a radius may be longer in their units. */
 double certreg_count_level(uint64_t counted, double required, double radius, uint64_t most_out)
 {
-    double level = 1;
     fenv_t callers;
     if (most_out >= counted || !(required > 0 && required < 1) || !(radius > 0)) return 1;
     cr_environment_enter(&callers);
     const double out = cr_shift_min_probability(1 - required, radius * (1 + 0x1p-23));
-    level = fmin(1, cr_binomial_cdf(most_out, counted, out) * (1 + CR_ROUNDING_MARGIN));
+    const double level =
+        fmin(1, cr_binomial_cdf(most_out, counted, out) * (1 + CR_ROUNDING_MARGIN));
     cr_environment_leave(&callers);
     return level;
 }
