@@ -221,8 +221,7 @@ def rounded(value: float, up: bool) -> str:
 
 
 def floored(value: float, digits: int = 4, up: bool = False) -> str:
-    """A number with at most so many digits that is never above the value, or never below; empty
-    without one."""
+    """The value rounded down, or up, to at most so many digits; empty if it is not finite."""
     if not math.isfinite(value):
         return ""
     to = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR

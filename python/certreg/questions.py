@@ -97,9 +97,9 @@ class Serving:
 
 @dataclasses.dataclass(frozen=True)
 class Faulty:
-    """Features that may have any values, such as those of broken sensors, and how they are hidden.
+    """Units of features that may have any values, such as broken sensors, and the law of masks.
 
-    Every noisy sample shows some of the units and hides the others. A certificate has then also
+    A noisy sample shows some units and hides the rest. A certificate has then also
     the radius with k units of arbitrary values, `fault_radius[k]` (docs/guide/faults.md).
     Experimental.
 

@@ -22,7 +22,7 @@ from .alternatives import Found
 from .arguments import Axes, Data, Frame, Function, Names, Path, Shape, needed, not_negative, number
 from .arguments import integer, path_of, positive
 from .arrays import arrays_in_file, check_finite, flat_dtype, numbers, scale_of
-from .constants import Center, Domain, Method, Outcome, Output, Reason, Statistic, Status, Stop
+from .constants import Center, Domain, Outcome, Output, Reason, Statistic, Status, Stop
 from .constants import enum_value, version_text
 from .display import HtmlTable, Line, Table, aligned, floored, printable
 from .estimator import Estimator, kinds_of, pilot_for

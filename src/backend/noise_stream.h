@@ -53,7 +53,7 @@ static inline cr_noise_stream cr_noise_stream_of(const cr_noise *noise)
 }
 
 /* ---- masks */
-#define CR_MASK_SEED UINT64_C(0x6d61736b73696e67) /* makes a noise's seed that of its masks */
+#define CR_MASK_SEED UINT64_C(0x6d61736b73696e67) /* xor: the seed of masks from that of noise */
 
 /* Returns the stream of masks, a word for each unit. */
 static inline cr_noise_stream cr_mask_stream_of(const cr_noise *noise, const cr_masks *masks)
@@ -64,8 +64,8 @@ static inline cr_noise_stream cr_mask_stream_of(const cr_noise *noise, const cr_
     return cr_noise_stream_of(&own);
 }
 
-/* Hides features of a sample. Of the units that are left, each is shown with the probability that
- * leaves all sets equally likely. */
+/* Hides features of a sample. With `shown` units a unit is shown with probability left/remaining,
+ * which makes all sets equally likely. */
 CR_INLINE void cr_masks_hide(const cr_masks *m, const cr_noise_stream *stream, uint64_t sample,
                              float *x)
 {

@@ -34,7 +34,7 @@ static certreg_status check_question(const cr_context *w, const certreg_question
                         "relative_tolerance and faults");
 }
 
-/* Returns the number of sets of `shown` of so many units, or UINT64_MAX above 2^53. */
+/* Returns the binomial coefficient of `units` over `shown`, or UINT64_MAX above 2^53. */
 static uint64_t sets_of(size_t units, size_t shown)
 {
     uint64_t count = units >= shown;
@@ -111,8 +111,8 @@ static certreg_status ask_all(const cr_context *w, const float *z, uint64_t coun
 }
 
 /* ---- the certificate */
-/* T stays inside while fewer than half of the outputs are out: those that were, and those of masks
- * that show one of k wrong units. */
+/* T stays inside while fewer than half of the outputs are out. Masks that show one of k wrong units
+ * count as out too. */
 static void decide(const cr_context *w, const cr_question *q, const float *z, uint64_t count,
                    certreg_certificate *c)
 {

@@ -71,8 +71,8 @@ void cr_certificate_join(cr_view *, const cr_joined *, certreg_certificate *);
  * of arbitrary values: out has at most the probability `out` without them, and may have at most
  * `allowed`. */
 double cr_radius_with_faults(cr_view *, double allowed, uint64_t k, double out, double cap);
-/* Returns the radius with k units of arbitrary values that follows from the one with `from` units,
- * for a condition of which `allowed` may be out; in units of sigma (theory 1.12). */
+/* Converts a radius for `from` units of arbitrary values to one for k units; in units of sigma. The
+ * condition allows the share `allowed` out (theory 1.12). */
 double cr_fault_radius(cr_view *, double allowed, uint64_t from, uint64_t k, double radius);
 
 /* ---- The choice between two bounds of a score: by its moments, or by its whole law (theory

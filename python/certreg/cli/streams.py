@@ -75,7 +75,7 @@ def warn(message: str, **facts: object) -> None:
         print_error(f"{text}\n")
 
 
-SILENT_SECONDS = 5.0  # of a run, which says nothing if it is over by then
+SILENT_SECONDS = 5.0  # at the start of a run
 
 
 class _Log(logging.Handler):
