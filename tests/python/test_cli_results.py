@@ -197,6 +197,16 @@ def test_sigma_recommends_the_greatest_mean_radius():
     assert re.search(none, run(*ask, "--sigma", "20,40")[1])
 
 
+def test_names_of_tolerances_are_in_every_output():
+    ask, names = ("sigma", *CERTIFY[1:], "--tolerance", "tight=.2,loose=10%"), ["tight", "loose"]
+    found = table_of(*ask, name="r.json")
+    for lines in (found["summary"], found["chosen"], found["rows"][:2]):
+        assert [line["name"] for line in lines] == names
+    curves = report.curves(found["rows"], "radii")
+    assert [*curves] == ["sigma 0.25, tight", "sigma 0.25, loose"]
+    assert re.search(r"median radius +name\n.* tight\n.* loose\n", said(*ask)[0])
+
+
 def test_sigma_leaves_out_rows_that_failed_at_some_level():
     ask = ("sigma", *SOMETIMES, "--sigma", ".05,.2")
     table = table_of(*ask, status=1)

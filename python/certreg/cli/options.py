@@ -130,7 +130,8 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
     },
     "question/tolerance": {
         "--tolerance T!": "how far the answer may move, in units of the output, or a percentage of "
-        "the prediction like 10%%; several are separated by commas"
+        "the prediction like 10%%; several are separated by commas, and may have names for the "
+        "tables, like tight=1,loose=5"
     },
     "question/target": {
         "--target R": "radius at which sampling of a row stops, once it is proved or ruled out"
@@ -398,6 +399,21 @@ def _tolerance(text: str) -> Any:
     return text
 
 
+def _names_apart(text: str) -> tuple[tuple[str, ...], str]:
+    """The names of tolerances like tight=1,loose=5, none if no "=" is there, and the text without
+    them. Refuses what may be a name or a tolerance."""
+    if "=" not in text:
+        return (), text
+    parts = [re.fullmatch(r"([^\W\d_][^=]*)=([^=]*)", part) for part in text.split(",")]
+    names = tuple(part[1].strip() for part in parts if part)
+    if len(set(names)) < len(parts):
+        raise _Wrong(
+            "a name before each number, like tight=1,loose=5, or before none; names differ, and "
+            "begin with a letter"
+        )
+    return names, ",".join(part[2] for part in parts if part)
+
+
 def _tensor(text: str) -> str:
     with contextlib.suppress(ValueError):
         float(text)
@@ -497,10 +513,14 @@ def converted(given: argparse.Namespace) -> argparse.Namespace:
     """Converts the texts of options in `given`. Defaults stay as they are. Raises Failure for a
     wrong text."""
     kinds = {**_KINDS, **_KINDS_OF.get(given.command, {})}
-    for name, text in vars(given).items():
+    given.names = ()  # of tolerances
+    for name, text in list(vars(given).items()):
         if name in kinds and isinstance(text, str):
             try:
-                setattr(given, name, kinds[name](text))
+                value = text
+                if name == "tolerance":
+                    given.names, value = _names_apart(text)
+                setattr(given, name, kinds[name](value))
             except _Wrong as wrong:
                 option = "--" + name.replace("_", "-")
                 raise Failure(f"{option} is {text!r}; it must be {wrong}") from None

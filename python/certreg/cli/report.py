@@ -132,10 +132,10 @@ def certificate_table(
 
 def summary_of(rows: Rows, labels: np.ndarray | None, bounds: bool = False) -> Table:
     """The summary of radii, or of bounds, a line for each sigma and tolerance."""
-    names = "sigma tolerance rows certified abstained failed mean_radius median_radius"
+    names = "sigma tolerance rows certified abstained failed mean_radius median_radius name"
     if bounds:
-        names = "sigma radius rows bounded failed median_width"
-    lines = [{name: summary[name] for name in names.split()} for summary in rows.summary()]
+        names = "sigma radius rows bounded failed median_width name"
+    lines = [{n: line[n] for n in names.split() if n in line} for line in rows.summary()]
     if labels is None:
         return lines
     # (finished rows, lines)
@@ -205,7 +205,8 @@ def curves(table: Table, kind: str) -> Line:
         # Failed lines have no tolerance, and each row its own if it is a part of the prediction.
         known = [line["tolerance"] for line in lines if not line["error"]]
         what = f"tolerance {(known or [math.nan])[0]:g}"
-        name = f"sigma {sigma:g}, {what if len(set(known)) < 2 else f'question {question}'}"
+        what = what if len(set(known)) < 2 else f"question {question}"
+        name = f"sigma {sigma:g}, {lines[0].get('name') or what}"
         radii = np.array([line["radius"] for line in lines])
         if kind == "radii":
             found[name] = radii

@@ -65,7 +65,7 @@ _REPEATED = "|".join(  # warnings with the same texts as remarks
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
     "keep_records keep_denoiser no_check units index_given json require described allowances "
-    "report log".split()
+    "report log names".split()
 )
 
 
@@ -423,6 +423,7 @@ def check_options(given: argparse.Namespace) -> None:
     turn, by_labels = given.angle or given.pair, given.plot and given.plot_kind != "radii"
     several = given.denoise and given.command != "sigma" and isinstance(given.sigma, tuple)
     tolerances = given.command == "scale" and len(given.tolerance) > 1
+    nameless = given.command in ("attack", "scale") or given.denoise and given.command == "sigma"
     is_json = str(given.out).lower().endswith(".json")
     read = _files(
         *(given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file),
@@ -436,6 +437,7 @@ def check_options(given: argparse.Namespace) -> None:
         ((given.trim or given.core) and not given.serve, "--trim and --core need --serve"),
         (given.pilot and given.pilot >= given.samples, "--pilot must be below --samples"),
         (several, "--sigma must be one number with --denoise: a denoiser is for one"),
+        (nameless and given.names, "--tolerance takes names in certify, sigma and bounds alone"),
         (tolerances, "--tolerance must be one number: the best scale depends on it"),
         (given.keep_records and not given.resume, "--keep-records needs --resume FILE"),
         (given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"),
@@ -457,6 +459,7 @@ def questions(given: argparse.Namespace) -> list[Question]:
     if given.serve:
         samples, failure_rate, pairs = given.serve
         serving = Serving(samples, failure_rate, given.trim or 0.0, given.core or 0.0, pairs)
+    asked = given.tolerance or (0.0,)
     return [
         Question(
             tolerance,
@@ -470,8 +473,9 @@ def questions(given: argparse.Namespace) -> list[Question]:
             bonferroni=given.bonferroni,
             target=given.target,
             serving=serving,
+            name=name,
         )
-        for tolerance in given.tolerance or (0.0,)
+        for tolerance, name in zip(asked, given.names or [""] * len(asked))
     ]
 
 
@@ -746,13 +750,12 @@ def _chosen(rows: Rows, labels: np.ndarray | None) -> tuple[Table, str]:
         return [], f"No sigma is recommended, since {error}."
     accurate = " among the sigmas whose mean error is at most 0.1 tolerances above the least"
     lines, texts = [], []
-    for question, (level, means, left_out) in zip(rows.questions, found):
+    for q, (question, (level, means, left_out)) in enumerate(zip(rows.questions, found)):
         sigma = rows.sigmas[level] if means[level] > 0 else None
         tolerance = tolerance_text(question)
         stated = stated_tolerance(question)
-        lines.append(
-            dict(tolerance=stated, sigma=sigma, mean_radius=means[level], left_out=left_out)
-        )
+        line = dict(tolerance=stated, sigma=sigma, mean_radius=means[level], left_out=left_out)
+        lines.append({**line, **rows._called(q)})
         text = (
             f"No sigma certifies anything at tolerance {tolerance}: try a larger "
             "tolerance, smaller sigmas or more samples."
