@@ -186,14 +186,20 @@ def test_standard_output_on_a_full_disk(words, unbuffered):
     assert re.search(rf"(\A|\n){LOST}\n\Z", err.getvalue())
 
 
-@needs_full
-def test_what_the_model_prints_on_a_full_disk():
-    write("models.py", "def loud(x):\n    print('called')\n    return x[:, 0]\n", "a")
-    err = io.StringIO()
-    with full() as out:
-        words = ("certify", "models.py:loud", "x.npy", *kit.ASKED, "-o", "r.csv")
-        assert status_of(words, out, err) == 4
-    assert err.getvalue() == f"{LOST}\n"
+LOUD = """
+import ctypes, os
+def loud(x):
+    print("called"), os.write(1, b"called"), ctypes.CDLL(None).printf(b"called")
+    return x[:, 0]
+"""
+
+
+@parametrize("more", (), ("--jobs", "2"))
+def test_what_the_model_prints_is_no_result(more):
+    write("models.py", LOUD, "a")
+    words = ("certify", "models.py:loud", "x.npy", *SEEDED, *more, "--json")
+    out, err = start(*words, PYTHONWARNINGS="always").communicate()
+    assert json.loads(out)["complete"] and err.count("called") > 2 and "unclosed" not in err
 
 
 @needs_full
@@ -375,13 +381,20 @@ def test_csv_may_be_compressed_or_come_from_standard_input(monkeypatch):
 
 
 def test_a_run_speaks_to_a_log(monkeypatch):
+    warns = "__import__('warnings').warn('careful'); return x[:, 0]"
+    write("models.py", f"def warns(x): {warns}\n", "a")
     ask = [word for word in SEEDED if word != "-q"]
     assert said("certify", *PRODUCT, *ask)[1] == ""  # it is short
     events = json_lines(said("certify", *PRODUCT, *ask, "--log", "json", "--output", "0")[1])
     assert {"time", "event", "text"} <= set(events[0])
     assert [e["done"] for e in events if e["event"] == "progress"][-1] == 12
-    status, _, err = run("certify", "models.py:none", "x.npy", *ask, "--log", "json")
-    assert status == 2 and json_lines(err)[-1]["event"] == "failure"
+    wrong = ("models.py:none", *ask, "--traceback"), ("models.py:none", "--sigma"), (PRODUCT[0],)
+    for model, *more in wrong:
+        status, _, err = run("certify", model, "x.npy", *more, "--log", "json")
+        assert status == 2 and json_lines(err)[-1]["event"] == "failure"
+    for more, text in (((), "careful"), (("-q", "-o", "-"), "sigma  tolerance")):  # the summary
+        words = ("certify", "models.py:warns", "x.npy", *ask, "--log", "json", *more)
+        assert text in " ".join(event["text"] for event in json_lines(run(*words)[2]))
     monkeypatch.setattr(streams, "SILENT_SECONDS", 0)
     assert said("certify", "models.py:slow", "x.npy", *ask)[1].endswith("certreg: 12 of 12 rows\n")
     assert said("certify", "models.py:slow", "x.npy", *SEEDED)[1] == ""  # --quiet

@@ -17,7 +17,7 @@ from typing import Any, Callable, NamedTuple, NoReturn, Sequence
 
 from . import options
 from .streams import DONE, FILE, INTERRUPTED, MODEL, OTHER, TERMINATED, Failure, described
-from .streams import log, model_failed, print_error, print_result, warn
+from .streams import log, model_failed, print_error, print_result, results, warn
 
 DESCRIPTION = """\
 Certifies how far an input of a regression model may be changed before its
@@ -272,7 +272,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, formatter_class=formatter, **more)
 
     def error(self, message: str) -> NoReturn:
-        warn(f"{message} (see {self.prog} --help)")
+        warn(f"{message} (see {self.prog} --help)", event="failure")
         raise SystemExit(2)
 
     def print_help(self, file: object = None) -> None:
@@ -306,6 +306,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options that are given. Raises SystemExit after --help or a mistake."""
     top = parser()
     words = list(arguments)
+    log.as_json = "--log=json" in words or ("--log", "json") in zip(words, words[1:])
     if words[:1] == ["denoise"]:  # argparse has commands of one word
         words[:2] = [" ".join(words[:2])]
     if words[:1] in (["denoise -h"], ["denoise --help"]):
@@ -337,13 +338,12 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command, and returns the exit status."""
     given: argparse.Namespace | None = None
-    with _Signals() as signals, log:
+    with _Signals() as signals, log, results:
+        if argv is None:
+            results.of_program()
         try:
             given = parsed(sys.argv[1:] if argv is None else argv)
-            status = _run(given)
-            if sys.stdout is not None:
-                print_result("")  # flushes output of the model
-            return status
+            return _run(given)
         except BrokenPipeError:
             return FILE
         except KeyboardInterrupt:

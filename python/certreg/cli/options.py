@@ -66,9 +66,10 @@ _ALL_ROWS = (
 )
 _ONNX_FILE = {"-o FILE!": "the .onnx file that is written"}
 _QUIET = {
-    "-q, --quiet": "no progress and no remarks on standard error",
-    "--log json": "progress, failed rows, lost processes and messages as lines of JSON on standard "
-    "error",
+    "-q, --quiet": "no progress and no remarks on standard error, also none on failed rows: the "
+    "summary counts them, and the exit status is 1",
+    "--log json": "progress, failed rows, lost processes, messages and warnings as lines of JSON "
+    "on standard error",
 }
 _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a part
     "/model": {

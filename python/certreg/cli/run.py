@@ -256,7 +256,7 @@ class Work:
                 show = warnings.showwarning
                 warnings.showwarning = lambda text, kind, *place: (
                     self.remark(str(text))
-                    if kind is ModelWarning or self.given.log
+                    if kind is ModelWarning
                     else show(printable(str(text)), kind, *place)
                 )
                 yield

@@ -13,6 +13,7 @@ import select
 import sys
 import threading
 import time
+import warnings
 from typing import Callable, TextIO
 
 from ..display import LOG, ProgressLine, printable, reason
@@ -55,24 +56,47 @@ def one_line(text: object) -> str:
 def print_result(text: str, data: bool = False) -> None:
     """Writes to standard output, data as it is unless to a terminal. Raises Failure unless all of
     it was written, and BrokenPipeError if the reader has ended, as in `| head`."""
-    raw = data and sys.stdout is not None and not sys.stdout.isatty()
-    _write(sys.stdout, "standard output", text if raw else printable(text))
+    raw = data and results.stream is not None and not results.stream.isatty()
+    _write(results.stream, "standard output", text if raw else printable(text))
 
 
-def print_error(text: str) -> None:
-    """Writes to standard error, as `print_result` does to standard output."""
+def print_error(text: str, **facts: object) -> None:
+    """Writes to standard error, as `print_result` does to standard output; with --log json as an
+    event with these facts."""
+    if log.as_json:
+        about = {"event": "message", **facts, "text": text.rstrip()}
+        text = json.dumps({"time": round(time.time(), 3), **about}) + "\n"
     _write(sys.stderr, "standard error", printable(text))
 
 
-def warn(message: str, **facts: object) -> None:
-    """Writes a message to standard error, with --log json as an event with these facts. Failures
-    are ignored, since the exit status reports them."""
-    text = f"certreg: {one_line(message)}"
-    if log.as_json:
-        about = {"event": "message", **facts, "text": one_line(message)}
-        text = json.dumps({"time": round(time.time(), 3), **about})
+def warn(message: object, **facts: object) -> None:
+    """Writes a message as one line to standard error. Failures are ignored, since the exit status
+    reports them."""
     with contextlib.suppress(Failure, OSError):
-        print_error(f"{text}\n")
+        print_error(f"{'' if log.as_json else 'certreg: '}{one_line(message)}\n", **facts)
+
+
+class _Results:
+    """Standard output. In this context it is for results alone, and a model prints to standard
+    error."""
+
+    stream: TextIO | None = None
+
+    def __enter__(self) -> None:
+        self.stream, sys.stdout = sys.stdout, sys.stderr
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout = self.stream
+
+    def of_program(self) -> None:
+        """Until the program ends, code in C and child processes print to standard error too."""
+        if self.stream is not None:
+            place, encoding = self.stream.fileno(), self.stream.encoding
+            self.stream = open(os.dup(place), "w", encoding=encoding, closefd=False)
+            os.dup2(sys.stderr.fileno() if sys.stderr else os.open(os.devnull, os.O_WRONLY), place)
+
+
+results = _Results()
 
 
 SILENT_SECONDS = 5.0  # at the start of a run
@@ -87,14 +111,17 @@ class _Log(logging.Handler):
 
     def begin(self, given: argparse.Namespace, in_options: Callable[[str], str]) -> None:
         self.as_json, self.in_options = given.log == "json", in_options
-        ProgressLine.hidden = self.as_json
-        if not getattr(given, "quiet", True):
+        ProgressLine.hidden, quiet = self.as_json, getattr(given, "quiet", True)
+        if self.as_json:
+            warnings.showwarning = lambda text, *_: None if quiet else warn(text)
+        if not quiet:
             LOG.addHandler(self)
             LOG.setLevel(logging.INFO)
             self.timer.start()
 
     def __enter__(self) -> None:
         self.level_before, self.last = LOG.level, ""
+        self.show_before = warnings.showwarning
         LOG.propagate = False  # a model may have set up logging
         self.timer = threading.Timer(SILENT_SECONDS, self._end_silence)
         self.timer.daemon = True
@@ -102,6 +129,7 @@ class _Log(logging.Handler):
     def __exit__(self, *_: object) -> None:
         self.timer.cancel()
         self.as_json = ProgressLine.hidden = False
+        warnings.showwarning = self.show_before
         LOG.removeHandler(self)
         LOG.setLevel(self.level_before)
         LOG.propagate = True
@@ -132,9 +160,6 @@ def _write(stream: TextIO | None, name: str, text: str) -> None:
     try:
         _write_all(stream, text)
     except OSError as error:
-        if stream is not None and stream is sys.stdout:  # Python's flush at the end fails no more
-            with contextlib.suppress(AttributeError, OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if isinstance(error, BrokenPipeError):
             raise
         raise Failure(f"{name} cannot be written: {reason(error)}", FILE) from None
@@ -145,7 +170,7 @@ def _write_all(stream: TextIO | None, text: str) -> None:
     have no buffer (PYTHONUNBUFFERED) or the pipe does not block."""
     if stream is None:  # it was closed before Python began
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-    stream.flush()  # output of the model comes first
+    stream.flush()  # on standard error output of the model comes first
     try:
         place = stream.fileno()
     except (AttributeError, OSError):  # a stream without a file, such as io.StringIO
