@@ -161,6 +161,12 @@ TOO_LITTLE = "float32 noise"  # in the error of an input that is too far from 0 
 UNITS = "; scale='std' puts sigma in units of each feature"
 
 
+def feature_text(index: int, shape: Shape) -> str:
+    """A feature without a name; in an image by row, column and channel, in the shape's order."""
+    place = [int(one) for one in np.unravel_index(index, shape)]
+    return f"feature {tuple(place) if len(place) > 1 else index}"
+
+
 def not_covered(sets: bool) -> str:
     """About features without noise, with or without alternatives."""
     rest = ", beyond the named alternatives" if sets else ""
@@ -1245,8 +1251,9 @@ class Rows(HtmlTable):
 
     def _named(self, which: np.ndarray) -> list[str]:
         """The names of these features, which are counted if they have no names."""
-        names = self.columns
-        return [names[j] if names else f"feature {j}" for j in np.flatnonzero(which).tolist()]
+        names, shape = self.columns, self.sampling.shape
+        each = np.flatnonzero(which).tolist()
+        return [names[j] if names else feature_text(j, shape) for j in each]
 
     def _fields(self, names: str, k: int, q: int) -> list[np.ndarray]:
         """Fields of the finished rows. Whole certificates would be copied."""

@@ -252,8 +252,8 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     ("models.py:fails -o folder.csv", "not a regular file", 4),
     ("models.py:fails -o r.xls", r"r.xls must end with one of \.csv"),
     ("--plot p.gif", r"must end with one of \.svg"),
-    ("x.csv -o ./x.csv", "names another file"),
-    ("-o r.csv --resume r.csv", "names another file"),
+    ("x.csv -o ./x.csv", "-o ./x.csv names another file, that of the inputs: give"),
+    ("-o r.csv --allowances ./r.csv", "--allowances ./r.csv names another file, that of -o"),
     ("--resume damaged.sqlite", "damaged", 4),
     ("--resume none/r.sqlite", "no folder none", 4),
     # what the library refuses, with the names of options

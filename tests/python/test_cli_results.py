@@ -103,7 +103,7 @@ SOMETIMES = ("models.py:sometimes_nan", "steps.npy", *ASKED)
 
 def test_rows_without_an_answer_have_no_numbers_and_enter_no_mean():
     _, err = said("certify", *SOMETIMES, status=1)
-    assert re.search("certificates are missing.* row [567].*nan.*--count-failures", err)
+    assert re.search(" of 10 certificates failed, .* row [567].*nan.*--count-failures", err)
     np.save("y.npy", np.where(STEPS[:, 0] > 4, 1000, STEPS[:, 0] + 1))
     ask, names = ("certify", *SOMETIMES, "--labels", "y.npy"), ("prediction", "tolerance", "alpha")
     names += ("label_error",)
@@ -268,7 +268,7 @@ def test_percentages_are_resolved_for_each_row():
 
 def test_attacks_that_fail_are_named():
     _, err = said("attack", *SOMETIMES, "--calls", 400, "-o", "r.csv", status=1)
-    assert "attacks failed, the first in row" in err
+    assert " of 10 attacks failed, the first in row " in err
     rows = read("r.csv")
     assert len(rows) == 10
     assert "--count-failures" in rows[9]["error"]

@@ -308,6 +308,8 @@ def test_rows_say_which_columns_they_cover():
     rows = rows_of(lambda x: x[:, 0], RANDOM, 0.1, 20.0, scale=[1, 0, 0])
     assert "noise on feature 0; none on feature 1, feature 2: changes" in str(rows)
     assert {line["exact"] for line in rows.to_dicts()} == {"feature 1, feature 2"}
+    image = rows_of(lambda x: x[:, 0, 0], RANDOM[:, None], 0.1, 20.0, scale=[[1, 1, 0]])
+    assert "none on feature (0, 2): changes" in str(image)
     rows = rows_of(lambda x: x[:, 0], RANDOM, 0.1, 20.0)
     assert "noise" not in str(rows)
 

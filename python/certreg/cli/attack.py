@@ -44,7 +44,7 @@ def attack(given: argparse.Namespace) -> int:
     if interrupted:
         raise Failure(f"interrupted; {len(table)} of {len(work.X)} rows are done", INTERRUPTED)
     answer(given, aligned(summary), document)
-    return work.ended(table, "attacks failed")
+    return work.ended(table, "attacks")
 
 
 def _estimator(work: Work) -> Estimator:

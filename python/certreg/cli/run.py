@@ -32,7 +32,7 @@ from ..questions import Faulty, Question, Serving, stated_tolerance, tolerance_t
 from ..report_page import page
 from ..rows import certify_rows, grouped
 from ..store import default_in
-from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, not_covered
+from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, feature_text, not_covered
 from ..tuning import compare_denoised
 from ..units import MissingCell, Perturbations, compared, radii_of
 from . import report
@@ -67,6 +67,8 @@ _NOT_IN_PLAN = set(
     "keep_records keep_denoiser no_check units index_given json require described allowances "
     "report log names".split()
 )
+_READ = "model inputs labels scale resume seed_file box groups denoise calibration truths".split()
+_WRITTEN = "out plot keep_denoiser allowances report".split()
 
 
 class Work:
@@ -388,7 +390,7 @@ class Work:
             self.table.write_bytes(frame.to_parquet(index=False))
 
     def ended(self, table: Table, what: str) -> int:
-        """The exit status, after a remark on lines with an error."""
+        """The exit status, after a remark on lines with an error, which are `what`."""
         failed = [line for line in table if line["error"]]
         if not failed:
             return DONE
@@ -396,7 +398,7 @@ class Work:
         everything = failed == table and failed[0].get("status") == "invalid"
         if not self.given.scale and (everything or TOO_LITTLE in failed[0]["error"]):
             first += "; --scale std puts --sigma in units of each feature"
-        self.remark(f"{len(failed)} {what}, {first}")
+        self.remark(f"{len(failed)} of {len(table)} {what} failed, {first}")
         return FOUND
 
     def remark(self, text: str) -> None:
@@ -425,13 +427,6 @@ def check_options(given: argparse.Namespace) -> None:
     tolerances = given.command == "scale" and len(given.tolerance) > 1
     nameless = given.command in ("attack", "scale") or given.denoise and given.command == "sigma"
     is_json = str(given.out).lower().endswith(".json")
-    read = _files(
-        *(given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file),
-        *(given.box, given.groups, given.denoise, given.calibration, given.truths),
-    )
-    outs = (given.out, given.plot, given.keep_denoiser, given.allowances, given.report)
-    again = read & _files(*outs) or len(_files(*outs)) < len([name for name in outs if name])
-    another = "names another file of this command: give another name"
     for wrong, message in (
         (given.range and turn, "--range cannot be combined with --angle or --pair: leave it out"),
         ((given.trim or given.core) and not given.serve, "--trim and --core need --serve"),
@@ -442,11 +437,22 @@ def check_options(given: argparse.Namespace) -> None:
         (given.keep_records and not given.resume, "--keep-records needs --resume FILE"),
         (given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"),
         (by_labels and not given.labels, f"--plot-kind {given.plot_kind} needs --labels"),
-        (again, f"-o, --plot, --keep-denoiser, --allowances or --report {another}"),
         (given.keep_denoiser and not given.denoise, "--keep-denoiser needs --denoise"),
     ):
         if wrong:
             raise Failure(message)
+    _check_files(given)
+
+
+def _check_files(given: argparse.Namespace) -> None:
+    """Raises Failure if a file that is written is another file of the command too."""
+    seen: dict[str, str] = {}
+    for name in (*_READ, *_WRITTEN):
+        file, option = getattr(given, name), {"out": "-o"}.get(name, "--" + name.replace("_", "-"))
+        option = f"the {name}" if name in ("model", "inputs") else option
+        other = seen.setdefault(os.path.realpath(file), option) if file else option
+        if other != option and name in _WRITTEN:
+            raise Failure(f"{option} {file} names another file, that of {other}: give another name")
 
 
 def _files(*names: str | None) -> set[str]:
@@ -617,7 +623,7 @@ def _decide_noise(work: Work, named: bool) -> Inputs:
             )
             return told
     if _by_rule(given.scale) and not moves.all() and not texts:
-        shown = names or [f"feature {j}" for j in range(moves.size)]
+        shown = names or [feature_text(j, shape) for j in range(moves.size)]
         sets = any(getattr(given, name, None) for name in ("any", "at_most"))
         work.remark(f"{noise_on(shown, moves.flat)}: {not_covered(sets)}")
     return told
@@ -691,7 +697,7 @@ def certify(given: argparse.Namespace) -> int:
     for text in [] if given.command == "sigma" else rows._abstentions():
         work.remark(in_options(text))
     work.write_extras(rows, document["plan"])
-    status = work.ended(table, "certificates are missing")
+    status = work.ended(table, "certificates")
     return status if _met(work, rows) else SHORT
 
 
