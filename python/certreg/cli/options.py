@@ -132,7 +132,8 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
     "question/tolerance": {
         "--tolerance T!": "how far the answer may move, in units of the output, or a percentage of "
         "the prediction like 10%%; several are separated by commas, and may have names for the "
-        "tables, like tight=1,loose=5"
+        "tables, like tight=1,loose=5. If the output is a logarithm, 0.0953, which is log(1.1), "
+        "allows a factor of 1.1"
     },
     "question/target": {
         "--target R": "radius at which sampling of a row stops, once it is proved or ruled out"
