@@ -114,6 +114,7 @@ ONE_IMAGE = r"; a file of one input has the shape \(1, 3, 4, 5\)$"
     *((IMAGE, (2, *given), OTHER_LAYOUT) for given in ((5, 4), (1, 5, 4), (2, 10))),
     ((20,), (2, 4, 5), (2, 20)),
     ((3, 4, 5), (3, 4, 5), ONE_IMAGE),
+    ((3, 4, 5), (2, 4, 5, 3), r"\(3, 4, 5\); X.transpose\(0, 3, 1, 2\) puts the channels first$"),
 )
 def test_images_of_another_layout(models, taken, given, fitted):
     options = dict.fromkeys(("constant", "columns", "tensor"))
@@ -207,7 +208,7 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     ("--labels five.npy", "label for each of the 6 inputs"),
     ("--labels seven.npy", "first line of numbers is no header"),
     ("--labels labels.npy", "a label that is NaN"),
-    ("--scale five.npy", "five.npy has 5 numbers.* 3 features"),
+    ("--scale five.npy", "five.npy has 5 numbers; without std: before it .* 3 features"),
     ("--scale -1", "at least 0"),
     ("--scale 0", "not all of them 0"),
     *((f"--scale {s}", f"'{s}'; it must be a number, std, iqr") for s in ("none.npy", "iqrr")),
@@ -217,6 +218,7 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     *((f"--sigma {s}", "--sigma is .*a positive number") for s in ("0", "-1", "nan", "x")),
     *((f"--tolerance {t}", "positive number") for t in ("0", "-1", "inf", "1,")),
     ("--tolerance 1,1", "different"),
+    ("--tolerance 20,000", "number, or several separated by commas"),
     *((f"--tolerance {t}", "name before each") for t in "a=1,2 1,a=2 =1 1=2 10%=1 a=b=1".split()),
     ("--tolerance a=1,a=2", "names differ"),
     *((f"--tolerance {t}", "percentage like 10%") for t in ("0%", "-1%", "x%", "1e3%")),
@@ -387,7 +389,8 @@ def test_resume_files_of_something_else(models):
     late = dict(model="models.py:fails_late", status=4)
     certify_refused("arguments .model_id=", "--resume", "r", **late)
     certify_refused(r"arguments \(seed\)", "--resume", "r", "--seed", 8, status=4)
-    certify_refused("other questions", "--resume", "r", "--tolerance", 2, status=4)
+    other = "other questions and without --keep-records"
+    certify_refused(other, "--resume", "r", "--tolerance", 2, status=4)
 
 
 # ---- files of seeds

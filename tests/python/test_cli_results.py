@@ -518,7 +518,7 @@ def test_a_model_in_python_gets_a_table_as_it_is(houses, name):
 
 
 def test_tables_that_get_no_noise_are_refused(houses):
-    sentence = "'north' in line 2, column 'town', which is not a number"  # for other models
+    sentence = "'north' in line 2, column 'town', which is not a number: leave out"  # for others
     command_refused(2, sentence, "certify", "model.txt", "houses.csv", *AT)
     marks = "".join(f"{','.join(f'{i:06b}')},t{i}\n" for i in range(60))
     write("houses.csv", f"a,b,c,d,e,f,town\n{marks}")

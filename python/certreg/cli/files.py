@@ -173,7 +173,8 @@ def read_scale(
             raise Failure(f"--scale {text}: {wrong}")
     else:
         expected = f"--scale is {text!r}; it must be a number, std, iqr, std:FILE or a file"
-        values = _number_or_file(text, expected, shape, features, "a scale has one for")
+        what = "without std: before it a scale has one for"
+        values = _number_or_file(text, expected, shape, features, what)
     scale = scale_of(values, shape)
     if not np.isfinite(scale).all() or (scale < 0).any() or not scale.any():
         raise Failure("--scale must hold finite numbers of at least 0, not all of them 0")

@@ -121,6 +121,8 @@ class Model:
         text = f"{self.word} takes inputs of shape {shape_text(expected)}"
         if agree(X.shape, expected):
             text += f"; a file of one input has the shape {shape_text((1, *X.shape))}"
+        if len(shape) == 3 and agree((shape[2], *shape[:2]), expected):
+            text += "; X.transpose(0, 3, 1, 2) puts the channels first"
         raise Failure(f"{name} has inputs of shape {shape_text(shape)}; {text}")
 
     def columns(self, X: Frame, first: int) -> int:

@@ -380,7 +380,10 @@ _count = _integer(1, 2**53, "an integer of at least 1")
 
 def _list_of(kind: Kind) -> Kind:
     def read(text: str) -> tuple[object, ...]:
-        values = tuple(kind(part) for part in text.split(","))
+        try:
+            values = tuple(map(kind, text.split(",")))
+        except _Wrong as wrong:
+            raise _Wrong(f"{wrong}, or several separated by commas") from None
         if len(set(values)) < len(values):
             raise _Wrong("a list of different numbers")
         return values

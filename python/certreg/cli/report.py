@@ -42,6 +42,8 @@ _IN_PYTHON = {  # parts of the package's own messages
     "declare lo and hi": "declare --range",
     "Method.FINITE": "--method finite",
     "on_crash='skip'": "--on-crash skip",
+    "keep_records": "--keep-records",
+    "Question(bonferroni)": "--bonferroni",
     REMEDY: "--constant NAME=VALUE",
     OTHER_OUTPUT: "--output NAME",
     "give step or kind": "give --units STEP, image or sound",

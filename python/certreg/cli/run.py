@@ -139,7 +139,10 @@ class Work:
             self.mixed = f"{self.given.model} has an input for each column"
         except Mixed as why:
             if not (is_python_name(self.given.model) or self._by_columns()):
-                raise
+                raise Failure(
+                    f"{why}: leave out columns that {self.given.model} does not take, and give the "
+                    "others as numbers with a decimal point"
+                ) from None
             self.mixed = str(why)
         table = read_frame(path, rows)
         if not number_columns(table[0]).any():  # a scale would be 0, or refused without the cell
@@ -271,7 +274,8 @@ class Work:
             raise Failure(f"interrupted{end}", INTERRUPTED) from error
         except ResumeError as error:
             done = error.rows is not None and error.rows.done.any()
-            raise Failure(f"{error}{saved(error.rows) if done else ''}", FILE) from error
+            end = saved(error.rows) if done else ""
+            raise Failure(f"{in_options(error)}{end}", FILE) from error
         except (CertregError, ImportError, ValueError, TypeError) as error:
             text = in_options(error, self.features.names)
             if getattr(error, "status", None) == Status.MODEL_FAILED:  # by a check of the model
