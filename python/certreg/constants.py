@@ -395,4 +395,7 @@ def constraints_of(value: object) -> int:
         if name in kind.__members__:
             return int(kind[name])
     names = ", ".join([*Constraints.__members__, *(n.lower() for n in Constraint.__members__)])
-    raise ValueError(f"constraints is {value!r}; it must be one of {names}")
+    raise ValueError(
+        f"constraints is {value!r}; it must be one of {names}, or a family as the paper writes it: "
+        "(C), (C,G), (E,C)+M or (E,C,G)+M"
+    )

@@ -355,8 +355,8 @@ TABLE = [
         for name in ("best", "Auto")
     ),
     *(
-        (ValueError, "one of C, CG, ECM, ECGM,", Question, dict(tolerance=1, constraints=c))
-        for c in ("by_pilot", "best")
+        (ValueError, r"C, CG, ECM, .* \(E,C,G\)\+M", Question, dict(tolerance=1, constraints=c))
+        for c in ("by_pilot", "best", "(C,Q)")
     ),
     *(
         (ValueError, PUBLISHED, Question, {"tolerance": 1, field: name})
