@@ -203,6 +203,17 @@ def inputs_of(X: object) -> np.ndarray:
     complex, ragged or empty, or if X is a DataFrame, since its names would be ignored."""
     if hasattr(X, "toarray"):
         raise TypeError("X is sparse: give X.toarray()")
+    if isinstance(X, (list, tuple)) and any(of_class(x, "torch", "Tensor") for x in X):
+        raise TypeError(
+            "X is a list of tensors: give X[0] if it is a batch of inputs and labels, as from a "
+            "DataLoader, or torch.stack(X) if each tensor is a row"
+        )
+    if isinstance(X, dict):
+        names = ", ".join(map(repr, X))
+        raise TypeError(
+            f"X is a dict of {names:.60}: give one of its arrays, or pandas.DataFrame(X) of columns"
+        )
+    X = _from_torch(X)
     for kind, each in (("DataLoader", "np.concatenate"), ("Dataset", "np.stack")):
         if of_class(X, "torch.utils.data", kind):
             rows = f"{each}([x.numpy() for x, *_ in X])"
@@ -238,6 +249,14 @@ def inputs_of(X: object) -> np.ndarray:
     return values
 
 
+def _from_torch(values: Any) -> Any:
+    """A tensor of torch as an array, of bfloat16 as float32; other values unchanged."""
+    if not of_class(values, "torch", "Tensor"):
+        return values
+    tensor = values.detach().cpu()
+    return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+
+
 def unnamed(values: Value, what: str) -> Value:
     """The values. Raises TypeError for a DataFrame or Series, since its names would be ignored."""
     if hasattr(values, "columns") or of_class(values, "pandas", "Series"):
@@ -264,6 +283,7 @@ def _check_whole(values: object, what: str) -> None:
 def numbers(values: object, dtype: DType, what: str) -> np.ndarray:
     """The values as an array. Raises TypeError or ValueError if they are not real numbers."""
     _check_whole(values, what)
+    values = _from_torch(values)
     try:
         return np.asarray(values, dtype)
     except (TypeError, ValueError, OverflowError):

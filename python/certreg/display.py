@@ -11,16 +11,20 @@ import html
 import importlib
 import logging
 import math
+import os
 import re
 import sys
 import time
-from typing import Any, Callable, Sequence, TypeAlias, cast
+import types
+import warnings
+from typing import Any, Callable, Iterable, Sequence, TypeAlias, cast
 
 # These types are here because this file needs the standard library only.
 Line: TypeAlias = "dict[str, Any]"  # of a table, by the names of its columns
 Table: TypeAlias = "list[dict[str, Any]]"
 Progress: TypeAlias = bool | Callable[[int, int], object]
 
+PACKAGE = os.path.dirname(__file__)
 LOG = logging.getLogger("certreg")
 LOG.addHandler(logging.NullHandler())  # without a handler of the user nothing is printed
 
@@ -37,6 +41,14 @@ def printable(text: str) -> str:
 def tell(event: str, text: str, level: int = logging.INFO, **facts: Any) -> None:
     """Passes an event of a run to the logger; `certreg` of its record has the facts."""
     LOG.log(level, text, extra={"certreg": {"event": event, **facts}})
+
+
+def warn(text: str, kind: type[Warning] = UserWarning) -> None:
+    """Warns at the line that called the package."""
+    level, frame = 1, sys._getframe()
+    while frame and frame.f_code.co_filename.startswith((PACKAGE, contextlib.__file__)):
+        level, frame = level + 1, cast(types.FrameType, frame.f_back)
+    warnings.warn(text, kind, stacklevel=level)
 
 
 def reason(error: Exception) -> str:
@@ -74,6 +86,12 @@ def _readable(value: object) -> str:
         return f"{value:,.0f}" if 1e5 <= abs(value) < 1e10 else f"{value:,.5g}"
     is_count = isinstance(value, int) and not isinstance(value, (bool, enum.Enum))
     return f"{value:,}" if is_count and cast(int, value) < 1e12 else _cell(value)
+
+
+def by_name(lines: Iterable[Line]) -> Table:
+    """Lines with the name of the question in place of its number."""
+    each = [(line, line.pop("name", "")) for line in map(dict, lines)]
+    return [{**line, "question": name} if name else line for line, name in each]
 
 
 class HtmlTable:

@@ -8,7 +8,6 @@ import functools
 import math
 import os
 import sys
-import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeAlias, cast
 
 import numpy as np
@@ -26,6 +25,7 @@ from .causes import cause
 from .constants import AUDIT_DEFAULT, AUDIT_WHOLE, CHECK_ROWS, LEVELS_OF_A_DOMAIN, PLAN_ROUNDED
 from .constants import Dependence, Output, Side, Status, constraints_of, member
 from .denoise import check_sigmas, check_use, check_whole, function_of_rows
+from .display import warn
 from .frames import Columns, FrameLayout, by_names, check_exact, is_frame, rows_of, split_frame
 from .inputs import WHOLE, Inputs, MissingCells, told_by
 from .library import Callbacks, CertregError, Handle, ModelWarning, exported, lib, with_column_names
@@ -587,7 +587,7 @@ class Estimator(Handle):
         The model is evaluated for every set of `Faulty.shown` units, and the prediction is the
         median of these outputs. `faults` is the largest number of units that may have any values
         while the median of all sets stays within the tolerance of the prediction; the radius is 0.
-        The record is empty afterwards.
+        The record is empty afterwards. The model is not asked again, so test it by `model_check`.
 
         Parameters
         ----------
@@ -715,7 +715,7 @@ class Estimator(Handle):
             raise why
         self._unchecked = False
         if found:  # a remark
-            warnings.warn(str(why), ModelWarning, stacklevel=4)
+            warn(str(why), ModelWarning)
         return found
 
     def _model_checked(self, rows: int) -> tuple[Dependence, CertregError]:

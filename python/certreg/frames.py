@@ -6,7 +6,6 @@ import functools
 import hashlib
 import json
 import math
-import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, Protocol, Sequence, TypeAlias
 from typing import TypeGuard, cast
 
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 from .arguments import DType, Data, Frame, Function, Names, Package, Scale, Series, Shape, needed
 from .arguments import of_class
 from .arrays import inputs_of, scale_of, unusable
+from .display import warn
 
 _OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], Sequence[object]]], ...] = (
     ("xgboost", "Booster", lambda model: model.feature_names),
@@ -194,6 +194,16 @@ def _lie_on(values: np.ndarray, origin: float, step: float) -> bool:
 def channel_axis(shape: Shape) -> int | None:
     """The axis of (rows, *shape) with the 1 or 3 channels of images; None if there is none."""
     return next((axis for axis in (3, 1) if len(shape) == 3 and shape[axis - 1] in (1, 3)), None)
+
+
+def feature_name(j: int, shape: Shape) -> str:
+    """The name of a feature without one, by its place in an input of this shape."""
+    if len(shape) == 1:
+        return f"feature {j}"
+    axes = {2: "row column", 3: "row column channel"}.get(len(shape), "")
+    axes = "channel row column" if channel_axis(shape) == 1 else axes
+    place = [int(at) for at in np.unravel_index(j, shape)]
+    return " ".join(f"{axis} {at}" for axis, at in zip(axes.split(), place)) or f"feature {place}"
 
 
 def image_levels(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -430,7 +440,7 @@ class Columns:
         of the model's names. Raises ValueError if the model names other columns. Warns if the model
         takes columns by position. The result can be pickled if `function` can."""
         if names_of(function, self.names) is None and takes_by_position(function):
-            warnings.warn(by_position("the model", "X", self.names), stacklevel=2)
+            warn(by_position("the model", "X", self.names))
         return self.wrapped(function)
 
     def wrapped(self, function: Function) -> "FrameFunction":

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import re
-import warnings
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
@@ -19,7 +18,7 @@ from .arguments import path_of
 from .arrays import array_of, check_finite, inputs_of, numbers, scale_of, unnamed
 from .constants import VERSION_NUMBER, Status, version_text
 from .denoise import Denoised, check_use, check_whole
-from .display import HtmlTable, Table, aligned
+from .display import HtmlTable, Table, aligned, warn
 from .files import replace
 from .frames import FEWEST_ROWS, PLACEHOLDER, TABLE, Columns, FrameFunction, by_names, by_position
 from .frames import categories_of_text, is_frame, listed, names_of, number_columns, owner_of
@@ -410,7 +409,7 @@ class Inputs(HtmlTable):
         made._refuse()
         known, made.rows = made._with_nan(matrix), len(matrix)
         for text in doubts(model, read, known, scale is None):
-            warnings.warn(text, stacklevel=2)
+            warn(text)
         if matrix.ndim == 2:
             made.missing = np.isnan(known).any(0)
         if made.missing.any():

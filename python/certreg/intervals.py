@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import itertools
 import os
-import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeAlias
 
 import numpy as np
@@ -19,7 +18,7 @@ from .arguments import optional_function, path_of, refuse, with_habits
 from .arrays import address_of, array_of, arrays_in_file, numbers, optional_array
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status, member
 from .denoise import digest_of, examples_among
-from .display import HtmlTable, Part, Progress, Reporter, Table
+from .display import HtmlTable, Part, Progress, Reporter, Table, warn
 from .estimator import Estimator, kinds_of
 from .files import replace_arrays
 from .frames import Columns, Index, categories_of_text, in_order, index_of, is_frame, rows_of_text
@@ -338,7 +337,7 @@ class Calibrated(HtmlTable):
         read = prepare(model, X, options.get("scale"), inputs, values=False)
         matrix, options["scale"] = read.given, read.scale
         for text in read.texts:
-            warnings.warn(text, stacklevel=3)
+            warn(text)
         truths = numbers(in_order(y, index_of(X), "y"), np.float64, "y")
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
             raise ValueError(

@@ -129,6 +129,14 @@ class MessageTranslator:
 
 
 in_python = MessageTranslator().translate
+
+
+def in_words(error: str) -> str:
+    """The error of a row with the argument that the remedy means."""
+    flag = "PLAN_COUNT_FAILURES"
+    return error.replace(flag, f"options=Options(flags=certreg.{flag})")
+
+
 _NUMBERED = re.compile(r"\bfeature (\d+) of ((?:\S*\bscale)?)(?:z|to|the input)?(?!\w)")
 
 

@@ -13,7 +13,6 @@ import re
 import sys
 import threading
 import types
-import warnings
 from typing import Any, Callable, Iterator, Mapping, Sequence, TypeAlias, cast
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import ArrayLike
 from .arguments import Data, Frame, Function, Model, Names, Path, Session, Tensor, abbreviated
 from .arguments import needed, of_class
 from .arrays import DeviceArray, frame_as_array, in_pieces
+from .display import warn
 from .library import ModelWarning
 from .onnx_file import DTYPES, Constants, columns_of, lengths, taken, varied, warn_of_others
 
@@ -374,7 +374,7 @@ def _tensor(y: object) -> Tensor:
             f"the module returns {dtype}, with 3 digits or fewer: tolerances near its rounding "
             "mean little; more digits take a last layer in float32"
         )
-        warnings.warn(text, ModelWarning, stacklevel=2)
+        warn(text, ModelWarning)
     return y
 
 
@@ -509,6 +509,17 @@ def refuse_classifier(model: Model) -> None:
         )
 
 
+def refuse_class(model: Model) -> None:
+    """Raises TypeError for a class of models, whose instance would have its first weights."""
+    module = getattr(sys.modules.get("torch.nn"), "Module", ())
+    if isinstance(model, type) and (hasattr(model, "predict") or issubclass(model, module)):
+        name = model.__name__
+        raise TypeError(
+            f"model is the class {name}: give an instance, the trained one, or as a factory "
+            f"lambda: {name}()"
+        )
+
+
 def _adapter(model: Model) -> Callable[[Any], Function] | None:
     """The adapter for an object of a known class or with `predict`; None for other objects."""
     for module, name, adapter in _ADAPTERS:
@@ -551,6 +562,7 @@ def as_model(model: Model) -> Function:
     >>> model = certreg.as_model(LinearRegression().fit([[0.0], [1.0]], [1.0, 3.0]))
     >>> model([[2.0]]).round(6).tolist()
     [5.0]"""
+    refuse_class(model)
     refuse_classifier(model)
     adapter = _adapter(model)
     if adapter:
@@ -566,6 +578,7 @@ def as_model(model: Model) -> Function:
 def is_factory(model: Model) -> bool:
     """Returns True for a factory: a function that can be called without arguments. A model takes
     one argument."""
+    refuse_class(model)
     if not callable(model) or _adapter(model):
         return False
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from typing import Mapping, Sequence
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from .arguments import DType, Frame, Session, abbreviated
 from .arrays import numbers
+from .display import warn
 
 Lengths = tuple[int | None, ...]  # of dimensions; None: free
 DTYPES: dict[str, DType] = {  # of inputs that may vary, and of outputs
@@ -80,7 +80,7 @@ def warn_of_others(outputs: Sequence[Session]) -> None:
     names = [tensor.name for tensor in outputs if tensor.type in DTYPES]
     if len(names) > 1:
         text = f"the model has the outputs {', '.join(names)}, and only the first is used"
-        warnings.warn(f"{text}; {OTHER_OUTPUT} takes another", stacklevel=4)
+        warn(f"{text}; {OTHER_OUTPUT} takes another")
 
 
 def varied(

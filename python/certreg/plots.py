@@ -7,13 +7,13 @@ import io
 import itertools
 import math
 import os
-import warnings
 from typing import Any, Mapping, Sequence, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import Axes, Figure, Path, needed
+from .display import warn
 from .files import replace
 from .results import WorstFunction
 
@@ -186,10 +186,9 @@ def _plot_steps(
     """Curves that differ in style too, for eyes and printers without colors; with bands, which are
     dashed, in color alone."""
     if len(points) > MOST_CURVES:
-        warnings.warn(
+        warn(
             f"there are {len(points)} curves, and more than {MOST_CURVES} cannot be told apart: "
-            "give plot_radii some of them, such as {'a': rows['radius'][:, 0, 0]}",
-            stacklevel=3,
+            "give plot_radii some of them, such as {'a': rows['radius'][:, 0, 0]}"
         )
     ax = _axes(ax, what, title)
     for i, (name, (radii, values)) in enumerate(points.items()):

@@ -156,12 +156,17 @@ class Faulty:
         every = [j for unit in units for j in unit]
         if not all(units) or len(set(every)) < len(every):
             raise ValueError("faulty.units: give each unit a feature, and no feature to two units")
-        rates: Any = self.probability
+        rates, shown = cast(Any, self.probability), integer(self.shown, "faulty.shown")
+        if rates is None and not 0 < shown < len(units):
+            raise ValueError(
+                f"faulty.shown is {shown}; it must be from 1 to {len(units) - 1}, fewer than the "
+                f"{len(units)} units, or give probability"
+            )
         if rates is not None:
             each = numbers(rates, np.float64, "faulty.probability")
             rates = tuple(np.broadcast_to(each, len(units)).tolist())
         marker = None if self.marker is None else number(self.marker, "faulty.marker")
-        return Faulty(tuple(units), integer(self.shown, "faulty.shown"), rates, marker)
+        return Faulty(tuple(units), shown, rates, marker)
 
     def _refuse_missing(self, what: str = "cells are missing") -> None:
         """Raises ValueError for a marker that is a number, which missing cells would cover."""
@@ -181,6 +186,10 @@ class Faulty:
         return masks, (unit, rates)
 
 
+NAN_MARKER = (
+    "; hidden features are NaN (faulty.marker): give Faulty(marker=NUMBER), or a model that was "
+    "trained with missing values"
+)
 PROMISES = {  # in a word what certificates promise (question.h, "Methods")
     Method.FINITE: "proved",
     Method.ANYTIME: "proved",

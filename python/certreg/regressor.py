@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import inspect
 import itertools
-import warnings
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
@@ -21,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, has_fit_parameter
 
 from .arguments import Data, Frame, Model, Scale, needed, number, own_names, refuse, seed_of_state
 from .constants import NO_PILOT, PLAN_PAIRS, Statistic
+from .display import warn
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, weighted_scale
 from .inputs import Inputs, known_to, scale_by_rule
@@ -167,7 +167,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         given: Any = self.scale if self.inputs is None else self.inputs._scale_for(X)
         fitted["scale_"], texts = scale_by_rule(fitted["regressor_"], X, given)
         for text in texts:
-            warnings.warn(text, stacklevel=2)
+            warn(text)
         if weights is not None and isinstance(given, str):
             moves = np.asarray(fitted["scale_"]) > 0
             known = known_to(fitted["regressor_"], X)
@@ -220,10 +220,9 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.n_features_in_} features as input"
             )
         if names and not is_frame(X):  # as estimators of scikit-learn take arrays
-            warnings.warn(
+            warn(
                 "X does not have valid feature names, but SmoothedRegressor was fitted with "
-                "feature names",
-                stacklevel=3,
+                "feature names"
             )
             X = needed("pandas", "X").DataFrame(X, columns=names).infer_objects()
             for name, kind in self._labels.items():

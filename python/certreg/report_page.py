@@ -11,8 +11,9 @@ import numpy as np
 
 from .arguments import Data
 from .constants import __version__
-from .display import Line, Table, floored, html_table, printable
+from .display import Line, Table, by_name, floored, html_table, printable
 from .frames import TABLE, listed
+from .library import in_words
 from .plots import drawn
 from .questions import tolerance_text
 
@@ -20,9 +21,10 @@ Rows: TypeAlias = Any  # of certreg.table, which comes after this module
 ENDS, MOST_LINES = 5, 12  # rows at each end of the radii; lines about columns or alternatives
 LIMITS = (
     "How far a column may be off in its own unit in every certified row that has its cell, alone "
-    "or together with all others, rounded down. First is the least, in parts of the range of the "
-    f"column if the inputs are known. It is for radii of at most {TABLE} columns."
+    "or together with all others, rounded down. First is the least, for known inputs as a share of "
+    "the column's range."
 )
+MANY = f"There are more than {TABLE} columns, too many for this page: rows.allowances() has them."
 AGAIN = (
     "Give the same model, inputs, arguments, version and seed. The seed is not on this page, since "
     "whoever knows it can make certificates false: rows.seed has it, and rows.save(path, "
@@ -50,7 +52,7 @@ def page(rows: Rows, X: Data | None, title: str, plan: Mapping[str, object] = {}
     """The page. X are the inputs, if they are known; `plan` are arguments of the call."""
     if not rows.done.any():
         raise ValueError("no row is finished, so there is nothing to report")
-    failed = collections.Counter(rows.errors.values()).most_common(MOST_LINES)
+    failed = collections.Counter(map(in_words, rows.errors.values())).most_common(MOST_LINES)
     missing = [*rows._abstentions(), *(f"{count} failed: {text}" for text, count in failed)]
     found = (name for found in rows.alternatives.values() for name in found.limiting)
     common = collections.Counter(found).most_common(MOST_LINES)
@@ -61,7 +63,7 @@ def page(rows: Rows, X: Data | None, title: str, plan: Mapping[str, object] = {}
         "Inputs": _inputs(rows),
         "Rows without a certificate": _list(missing or ["There are none."]),
         "Worst and best rows": _table(_ends(rows)),
-        "Columns that limit": _list([LIMITS]) + (_table(_limits(rows, X)) or "There are none."),
+        "Columns that limit": _columns(rows, X),
         "Alternatives": _list(limits or ["Only the rows themselves were certified."]),
         "What is not covered": _list(_gaps(rows)),
         "How to repeat it": _list([AGAIN]) + _table(_arguments(rows, plan)),
@@ -88,10 +90,11 @@ def _question(rows: Rows, k: int, q: int) -> str:
     text = f"How far may an input change before this answer moves by {tolerance_text(asked)}?"
     if rows.at_radius is not None:
         text = f"Where does this answer stay if an input changes by less than {rows.at_radius:.5g}?"
+    place = ", ".join(f"{name} {at}" for name, at in rows._places()[best].items())
     return (
-        f"Question {q} is about the smoothed answer of the model, under noise of sigma "
-        f"{rows.sigmas[k]:g}, from {rows.samples} samples. {text} For example row "
-        f"{rows.numbers[best]}: {rows.certificate(best, q, k)}."
+        f"Question {asked.name or q} is about the smoothed answer of the model, under noise of "
+        f"sigma {rows.sigmas[k]:g}, from {rows.samples} samples. {text} For example {place}: "
+        f"{rows.certificate(best, q, k)}."
     )
 
 
@@ -117,13 +120,15 @@ def _ends(rows: Rows) -> Table:
     and the estimates at the alternatives that limit them."""
     kept = "sigma question row radius prediction output_lo output_hi reason error".split()
     kept += ["limiting_alternative", "limiting_estimate"] if rows.alternatives else []
-    each, table = rows.to_dicts(), []
+    each, table = rows.to_dicts(), list[Line]()
+    places = {line["row"]: line for line in rows._places()}
     each.sort(key=lambda line: (line["radius"], line["output_lo"] - line["output_hi"]))
     for k, q in rows._answers():
         lines = [c for c in each if (c["sigma"], c["question"]) == (rows.sigmas[k], q)]
         for line in lines[:ENDS] + lines[ENDS:][-ENDS:]:
-            table.append({name: _safe(name, line[name]) for name in kept})
-    return table
+            shown = {name: _safe(name, line[name]) for name in kept} | rows._called(q)
+            table.append({**shown, **places[line["row"]]})
+    return by_name(table)
 
 
 def _safe(name: str, value: object) -> object:
@@ -133,10 +138,17 @@ def _safe(name: str, value: object) -> object:
     return floored(cast(float, value), 6, up=name == "output_hi")
 
 
+def _columns(rows: Rows, X: Data | None) -> str:
+    """The columns that may be off least."""
+    if rows._noisy().size > TABLE:
+        return _list([MANY])
+    return _list([LIMITS]) + (_table(_limits(rows, X)) or "There are none.")
+
+
 def _limits(rows: Rows, X: Data | None) -> Table:
     table, noisy = list[Line](), rows._noisy()
-    heads = ("sigma", "question", "column", "alone", "together", "alone / range")
-    for k, q in rows._answers() if rows.at_radius is None and noisy.size <= TABLE else ():
+    heads = ("sigma", "question", "column", "alone", "together", "share of range")
+    for k, q in rows._answers() if rows.at_radius is None else ():
         proved = rows.done & (rows["radius"][:, k, q] > 0)
         if not proved.any() or rows._is_loose(q):
             continue
@@ -149,8 +161,9 @@ def _limits(rows: Rows, X: Data | None) -> Table:
         for j in [j for j in np.argsort(parts).tolist() if noisy[j] and spread[j]][:MOST_LINES]:
             sizes = map(floored, (*least[:, j], parts[j]))
             line = (rows.sigmas[k], q, rows._named(noisy | True)[j], *sizes)
-            table.append(dict(zip(heads if X is not None else heads[:-1], line)))
-    return table
+            named = dict(zip(heads if X is not None else heads[:-1], line))
+            table.append(named | rows._called(q))
+    return by_name(table)
 
 
 def _gaps(rows: Rows) -> list[str]:
@@ -165,5 +178,13 @@ def _gaps(rows: Rows) -> list[str]:
 
 def _arguments(rows: Rows, plan: Mapping[str, object]) -> Table:
     facts = {"certreg": __version__, "domain": rows.domain.name, "model_id": rows.model_id}
-    facts |= {"sampling": rows.sampling, "questions": rows.questions, **plan}  # without the seed
-    return [{"argument": name, "value": v} for name, v in facts.items() if v is not None]
+    facts |= {"questions": rows.questions, **vars(rows.sampling), **plan, "seed": None}
+    facts = {name: v for name, v in facts.items() if v is not None}
+    return [{"argument": name, "value": _whole(v)} for name, v in facts.items()]
+
+
+def _whole(value: object) -> str:
+    """A value with all digits, and all numbers of an array if they are few."""
+    if isinstance(value, np.ndarray) and value.size > TABLE:
+        return f"{value.size} numbers: a file of rows.save keeps them"
+    return str(value.tolist() if isinstance(value, np.ndarray) else value)

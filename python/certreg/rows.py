@@ -9,7 +9,7 @@ import functools
 import hashlib
 import logging
 import os
-import warnings
+import re
 from typing import Any, Callable, Iterator, Mapping, Sequence, cast
 
 import numpy as np
@@ -20,14 +20,14 @@ from .alternatives import Alternatives, ChangeSet, Space
 from .arguments import Call, Data, Executor, Model, Path, Scale, Series, abbreviated, field_names
 from .arguments import instance, integer, number, own_names, positive, seed_or_random
 from .causes import cause
-from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status, constraints_of, member
-from .constants import no_member
+from .constants import LEVELS_OF_A_DOMAIN, Domain, Method, Statistic, Status, constraints_of
+from .constants import member, no_member
 from .denoise import digests_of_rows, remark_on_examples
-from .display import Part, Progress, Reporter, tell
+from .display import Part, Progress, Reporter, tell, warn
 from .estimator import Kinds, kinds_of, pilot_for
 from .frames import index_of
 from .inputs import Inputs, check_rows, is_default, missing_with_noise, prepare, rows_in_float32
-from .library import CertregError, ModelWarning, of_model, refusal_of, value_error
+from .library import CertregError, ModelWarning, in_words, of_model, refusal_of, value_error
 from .questions import Asked, Faulty, Question, needed_constraints, question_of
 from .queue import MOST_ROW, check_alternatives
 from .results import to_json
@@ -311,12 +311,12 @@ def certify_rows(
             f"sigma has {len(sigmas)} numbers, one for each feature, and each of them is a noise "
             "level for all features: if you mean noise per feature, give it as scale"
         )
-        warnings.warn(text, stacklevel=3)
+        warn(text)
     if own_units and (text := bytes_remark(matrix[:100], sigmas)):
-        warnings.warn(text, stacklevel=3)
+        warn(text)
     known, remarks = told._with_nan(matrix), remark_on_examples(model, matrix)
     for text in (*remarks, *check_rows(model, read, known, own_units, sigmas)):
-        warnings.warn(text, stacklevel=3)
+        warn(text)
     if faulty is not None and np.isnan(known).any():
         faulty._refuse_missing()
     if faulty is not None and alternatives is not None:
@@ -350,9 +350,9 @@ def certify_rows(
     work.rows.missing = missing_with_noise(known, told.scale)
     rows = work.certified(executor, jobs, progress, resume)
     if rows["status"].all():
-        refused = own_units and (rows["status"] == Status.INVALID).all()
-        remedy = UNITS if refused else ""
-        warnings.warn(f"all rows failed: {min(rows.errors.items())[1]}{remedy}", stacklevel=3)
+        remedy = UNITS if own_units and (rows["status"] == Status.INVALID).all() else ""
+        remedy += sampling.nan_marker if (rows["status"] == Status.NOT_FINITE).all() else ""
+        warn(f"all rows failed: {in_words(min(rows.errors.items())[1])}{remedy}")
     return rows
 
 
@@ -397,6 +397,10 @@ def _questions(
             )
         alpha = number(alpha, "alpha")
         asked = tuple(dataclasses.replace(question, alpha=alpha) for question in asked)
+    names = [one.name for one in asked if one.method != Method.PAPER]  # of families, by default
+    for name in filter(None, names):
+        if names.count(name) > 1:
+            raise ValueError(f"several questions have the name {name!r}: give them other names")
     for index, question in enumerate(asked):
         each = question.tolerance
         if isinstance(each, tuple) and len(each) != rows:
@@ -650,7 +654,7 @@ class _Certification:
             self._fail(refusal, refusal.row)
         if chunk.doubt and not self.rows.doubt:
             self.rows.doubt = chunk.doubt
-            warnings.warn(chunk.doubt, ModelWarning, stacklevel=8)
+            warn(chunk.doubt, ModelWarning)
         done = chunk.rows[: len(chunk.certificates)]
         if self.file and len(done):
             self.file.add(chunk)
@@ -677,6 +681,7 @@ class _Certification:
         row = row + self.first if row >= 0 else -1  # -1: in the check
         place, text = f"row {row}: " if row >= 0 else "", of_model(failure)
         text += cause(None, f"{text}; X has shape {self.matrix.shape}")
+        text += self.job.sampling.nan_marker if re.search(r"(?i)\bnan\b", text) else ""
         raise RowsError(f"{place}{text}", row) from failure
 
     def _forget(self) -> None:

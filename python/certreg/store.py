@@ -39,7 +39,6 @@ import os
 import pathlib
 import sqlite3
 import tempfile
-import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
@@ -49,7 +48,7 @@ from .alternatives import Found
 from .arguments import Path, Shape, path_of
 from .constants import version_text
 from .denoise import digest_of
-from .display import reason
+from .display import reason, warn
 from .files import place_of
 from .library import version
 from .questions import digests_of
@@ -606,10 +605,9 @@ def in_shards(
     whole.resume = folder
     unnamed = [shard for shard in shards if shard.rows and not shard.model_id]
     if unnamed and len(shards) > 1 and not has_model and not whole.model_id:
-        warnings.warn(
+        warn(
             f"{len(unnamed)} files of {whole.resume} name no model, so they may be about several: "
-            "give model_id if they are about one, or the model",
-            stacklevel=6,
+            "give model_id if they are about one, or the model"
         )
     seed = next((shard.seed for shard in shards if shard.rows), None)
     for path, first, last in _parts(whole, shards):

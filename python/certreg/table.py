@@ -11,7 +11,6 @@ import itertools
 import json
 import math
 import statistics
-import warnings
 from typing import Any, Iterator, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
@@ -20,20 +19,20 @@ from numpy.typing import ArrayLike
 from . import structs as S
 from .alternatives import Found
 from .arguments import Axes, Data, Frame, Function, Names, Path, Shape, needed, not_negative, number
-from .arguments import integer, path_of, positive
+from .arguments import instance, integer, path_of, positive
 from .arrays import arrays_in_file, check_finite, flat_dtype, numbers, scale_of
 from .constants import Center, Domain, Outcome, Output, Reason, Statistic, Status, Stop
 from .constants import enum_value, version_text
-from .display import HtmlTable, Line, Table, aligned, floored, printable
+from .display import HtmlTable, Line, Table, aligned, by_name, floored, printable, warn
 from .estimator import Estimator, kinds_of, pilot_for
 from .files import archive_of, replace
-from .frames import TABLE, Index, in_order, index_of, is_frame, listed, noise_on, split_frame
-from .frames import step_of
+from .frames import TABLE, Index, feature_name, in_order, index_of, is_frame, listed, noise_on
+from .frames import split_frame, step_of
 from .inputs import Inputs, known_cells
-from .library import CertregError, lib, version
+from .library import CertregError, in_words, lib, version
 from .plots import curve_of, marked, plot_accuracy, plot_error, plot_radii
-from .questions import Faulty, Question, Serving, Target, digests_of, divided, stated_tolerance
-from .questions import tolerance_text, typical_tolerance
+from .questions import NAN_MARKER, Faulty, Question, Serving, Target, digests_of, divided
+from .questions import stated_tolerance, tolerance_text, typical_tolerance
 from .report_page import page
 from .results import Certificate, SigmaChoice, chosen_sigma, premise_text, reason_text
 from .results import refused_certificate
@@ -107,6 +106,11 @@ class Sampling:
         turns: np.ndarray = np.broadcast_to(np.subtract(hi, lo), self.outputs)
         return float(turns[output])
 
+    @property
+    def nan_marker(self) -> str:
+        """The end of a text about NaN if hidden features are NaN; empty otherwise."""
+        return NAN_MARKER if self.faulty and self.faulty.marker is None else ""
+
     def estimator(self, model: Function | None, check: bool = False) -> Estimator:
         """A new estimator for this model, with `check` as its."""
         own = ("shape", "sigmas", "levels", "samples", "noise_id")
@@ -159,12 +163,6 @@ def check_ranges(rows: Rows, done: np.ndarray) -> None:
 # ---- remarks
 TOO_LITTLE = "float32 noise"  # in the error of an input that is too far from 0 for its noise
 UNITS = "; scale='std' puts sigma in units of each feature"
-
-
-def feature_text(index: int, shape: Shape) -> str:
-    """A feature without a name; in an image by row, column and channel, in the shape's order."""
-    place = [int(one) for one in np.unravel_index(index, shape)]
-    return f"feature {tuple(place) if len(place) > 1 else index}"
 
 
 def not_covered(sets: bool) -> str:
@@ -263,7 +261,7 @@ def _failure_remark(rows: Rows) -> str:
     place = f", the first in row {rows.numbers[row]}" if row >= 0 else ""
     own_units = bool(np.isin(rows.scale, (0, 1)).all())
     remedy = UNITS if own_units and TOO_LITTLE in why else ""
-    return f"{failed.sum()} of {len(failed)} rows failed{place}: {why}{remedy}"
+    return f"{failed.sum()} of {len(failed)} rows failed{place}: {in_words(why)}{remedy}"
 
 
 def _name_of(reason: int) -> str:
@@ -443,6 +441,7 @@ def _index_of(facts: dict[str, Any]) -> Index:
     return pandas.Index(facts["index"], dtype=facts["index_dtype"], name=facts["index_name"])
 
 
+ONLY = type("Only", (int,), {})()  # 0, for the only question
 BETS = 0.5 ** np.arange(1, 11)[:, None]  # (p_j - alpha) / (1 - alpha) of theory 12.8
 MARGIN = 1e-6  # above the rounding of tails
 RULE, MOST_LEVEL = 0.25, 0.7  # the level of a count without another choice, and of a plan
@@ -454,7 +453,7 @@ def population(
     *,
     confidence: float = 0.95,
     radius: float | None = None,
-    question: int = 0,
+    question: int | str = ONLY,
     labels: Data | None = None,
     error: float | None = None,
     limits: int | Rows | None = None,
@@ -481,9 +480,9 @@ def population(
     radius : float, optional
         One radius > 0, fixed before the rows were seen; the bound of the population is then higher.
         By default all radii of the rows together.
-    question : int
-        Index of the question. If one of several is chosen by its bounds, divide 1 - confidence by
-        their number.
+    question : int or str
+        Index or name of the question, which is needed if there are several. If one of several is
+        chosen by its bounds, divide 1 - confidence by their number.
     labels : array_like or Series, optional
         True outputs, as for `Rows.label_errors`: count only rows with a prediction near the label.
     error : float, optional
@@ -522,6 +521,7 @@ def population(
     confidence = _confidence_of(confidence)
     if error is not None and labels is None:
         raise ValueError("error needs labels")
+    question = instance(rows, Rows, "rows")._question(question)
     _refuse(rows, question, labels)
     certificates = rows.certificates[:, :, question]
     near = np.ones(certificates.shape, bool)
@@ -563,7 +563,6 @@ def _refuse(rows: Rows, question: int, labels: Data | None) -> None:
     rows._check_radii()
     if not len(rows):
         raise ValueError("there are no rows")
-    _check_index("question", question, len(rows.questions))
     asked, numbers = rows.questions[question], np.sort(rows.numbers)
     if rows.domain == Domain.CALIBRATION:
         raise ValueError(
@@ -725,7 +724,7 @@ def plan_population(
     samples: int,
     count: int,
     confidence: float = 0.95,
-    question: int = 0,
+    question: int | str = ONLY,
 ) -> Table:
     """Forecast the bound of `population` at one radius for other rows, and choose their limit.
 
@@ -767,8 +766,8 @@ def plan_population(
     True"""
     radius, confidence = positive(radius, "radius"), _confidence_of(confidence)
     samples, count = integer(samples, "samples", 2), integer(count, "count", 1)
-    rows._check_radii()
-    _check_index("question", question, len(rows.questions))
+    instance(rows, Rows, "rows")._check_radii()
+    question = rows._question(question)
     main = samples - (rows.sampling.pilot or pilot_for(samples, False))
     if main < 1:
         raise ValueError(f"samples is {samples}; the pilot takes all of them")
@@ -824,7 +823,7 @@ class Allowances(HtmlTable, list[Line]):
 
     def _table(self) -> Table:
         down = ("alone", "together")
-        return [{**line, **{name: floored(line[name]) for name in down}} for line in self]
+        return by_name({**line, **{name: floored(line[name]) for name in down}} for line in self)
 
     def __str__(self) -> str:
         return printable(aligned(self._table())) if self else "no row is finished"
@@ -992,20 +991,35 @@ class Rows(HtmlTable):
             alternatives=taken(self.alternatives),
         )
 
-    def certificate(self, row: int, question: int = 0, sigma: int = 0) -> Certificate:
+    def _question(self, given: int | str | None) -> int:
+        """The index of a question by its index or name; of the only one by None or ONLY."""
+        names = [asked.name for asked in self.questions]
+        if isinstance(given, str) and names.count(given) == 1:
+            return names.index(given)
+        if isinstance(given, str) or len(names) > 1 and (given is None or given is ONLY):
+            each = "; ".join(f"{q}{name}" for q, name in enumerate(self._names()))
+            remedy = f"give question, an index or a name, of {each}"
+            if isinstance(given, str):
+                raise IndexError(f"question is {given!r}: {remedy}")
+            raise ValueError(f"there are {len(names)} questions: {remedy}")
+        at = 0 if given is None else given
+        _check_index("question", at, len(names))
+        return at % len(names)
+
+    def certificate(self, row: int, question: int | str = 0, sigma: int = 0) -> Certificate:
         """Return the certificate of a row.
 
         Parameters
         ----------
         row, question, sigma : int
-            Indices.
+            Indices, from the end if they are negative; a question also by its name.
 
         Raises
         ------
         IndexError
             If there is none."""
-        at = (("row", row), ("sigma", sigma), ("question", question))
-        for (name, index), count in zip(at, self.certificates.shape):
+        question = self._question(question)
+        for (name, index), count in zip((("row", row), ("sigma", sigma)), self.certificates.shape):
             _check_index(name, index, count)
         one = self.certificates[row, sigma, question]
         return Certificate._of(S.Certificate.from_buffer_copy(one.tobytes()))
@@ -1187,8 +1201,7 @@ class Rows(HtmlTable):
 
     def _table(self) -> Table:
         """The summary with names in place of numbers."""
-        lines = [(line, line.pop("name", "")) for line in self.summary()]
-        return [{**line, "question": name or line["question"]} for line, name in lines]
+        return by_name(self.summary())
 
     def summary(self) -> Table:
         """Summarize finished rows.
@@ -1249,11 +1262,18 @@ class Rows(HtmlTable):
         """True for features that get noise, (features,)."""
         return np.asarray(np.broadcast_to(self.scale, self.sampling.shape) != 0).ravel()
 
+    def _places(self) -> Table:
+        """The number of each row, and its label in the index of a DataFrame if one differs."""
+        each = self.numbers.tolist()
+        if self.index is None or list(self.index) == each:
+            return [{"row": number} for number in each]
+        return [{"row": number, "index": label} for number, label in zip(each, self.index)]
+
     def _named(self, which: np.ndarray) -> list[str]:
         """The names of these features, which are counted if they have no names."""
         names, shape = self.columns, self.sampling.shape
-        each = np.flatnonzero(which).tolist()
-        return [names[j] if names else feature_text(j, shape) for j in each]
+        at = np.flatnonzero(which).tolist()
+        return [names[j] if names else feature_name(j, shape) for j in at]
 
     def _fields(self, names: str, k: int, q: int) -> list[np.ndarray]:
         """Fields of the finished rows. Whole certificates would be copied."""
@@ -1353,7 +1373,11 @@ class Rows(HtmlTable):
             )
 
     def allowances(
-        self, X: Data | None = None, *, question: int | None = None, sigma: int | None = None
+        self,
+        X: Data | None = None,
+        *,
+        question: int | str | None = None,
+        sigma: int | None = None,
     ) -> Table:
         """Compute how far each column of each finished row may be off, in its own unit.
 
@@ -1365,16 +1389,17 @@ class Rows(HtmlTable):
             The inputs of the rows: their rounding to float32 is then included, and steps of up to
             64 columns are found. Otherwise steps are those of `inputs`.
         question, sigma : int, optional
-            Indices, which are needed if there are several.
+            Indices, which are needed if there are several; a question also by its name.
 
         Returns
         -------
         list of dict
-            A dict for each row and column: "row", "sigma", "question", "column"; "alone", how far
-            it may be off if all other columns are exact; "together", if all columns are off, each
-            by at most its number; "step", and the two numbers in whole steps, NaN if there is none;
-            and "note": "exact" for a column of scale 0, or "missing" for a cell with NaN as its
-            numbers, because no change of it is covered.
+            A dict for each row and column: "row", its label as "index" if a DataFrame has another
+            one, "sigma", "question", "column"; "alone", how far it may be off if all other columns
+            are exact; "together", if all columns are off, each by at most its number; "step", and
+            the two numbers in whole steps, NaN if there is none; "note": "exact" for a column of
+            scale 0, or "missing" for a cell with NaN as its numbers, because no change of it is
+            covered; and the question's "name", if a question has one.
 
         Raises
         ------
@@ -1388,12 +1413,10 @@ class Rows(HtmlTable):
         >>> [(line["column"], line["note"], line["alone"] > 0.3) for line in rows.allowances()]
         [('feature 0', '', True), ('feature 1', 'exact', False)]"""
         self._check_radii()
-        chosen = (sigma, question)
-        for name, at, count in zip(("sigma", "question"), chosen, self.certificates.shape[1:]):
-            if at is None and count > 1:
-                raise ValueError(f"there are {count} of them: give {name}, an index")
-            _check_index(name, at or 0, count)
-        k, q = ((at or 0) % n for at, n in zip(chosen, self.certificates.shape[1:]))
+        if sigma is None and len(self.sigmas) > 1:
+            raise ValueError(f"there are {len(self.sigmas)} sigmas: give sigma, an index")
+        _check_index("sigma", sigma or 0, len(self.sigmas))
+        k, q = (sigma or 0) % len(self.sigmas), self._question(question)
         if self._is_loose(q):
             raise ValueError(
                 "radii by the methods 'paper', 'asymptotic' and 'baseline', and about the center "
@@ -1402,14 +1425,14 @@ class Rows(HtmlTable):
         sizes, steps, noisy = self._allowed(X, k, q), self._steps(X), self._noisy()
         whole = np.floor(sizes / steps * (1 - 1e-12))
         heads = "column note alone together step alone_steps together_steps".split()
-        lines = Allowances()
+        places, lines = self._places(), Allowances()
         for i in np.flatnonzero(self.done).tolist():
-            first = {"row": int(self.numbers[i]), "sigma": self.sigmas[k], "question": q}
+            first = {**places[i], "sigma": self.sigmas[k], "question": q}
             notes = np.where(noisy, np.where(np.isnan(sizes[0, i]), "missing", ""), "exact")
             counts = ([n if n != n else int(n) for n in part.tolist()] for part in whole[:, i])
             parts = (notes.tolist(), *sizes[:, i].tolist(), steps.tolist(), *counts)
             each = zip(self._named(noisy | True), *parts)
-            lines += [{**first, **dict(zip(heads, line))} for line in each]
+            lines += [{**first, **dict(zip(heads, line)), **self._called(q)} for line in each]
         return lines
 
     def _is_loose(self, question: int) -> bool:
@@ -1498,7 +1521,7 @@ class Rows(HtmlTable):
         return np.where(self.label_errors(labels) <= self["tolerance"], self["radius"], 0.0)
 
     def choose_sigma(
-        self, question: int = 0, *, labels: Data | None = None, slack: float = 0.1
+        self, question: int | str = 0, *, labels: Data | None = None, slack: float = 0.1
     ) -> SigmaChoice:
         """Choose the sigma with the greatest mean radius.
 
@@ -1508,8 +1531,8 @@ class Rows(HtmlTable):
 
         Parameters
         ----------
-        question : int
-            Index of the question.
+        question : int or str
+            Index or name of the question.
         labels : array_like or Series, optional
             True outputs: the choice is among sigmas with a mean error near the least.
         slack : float
@@ -1529,9 +1552,9 @@ class Rows(HtmlTable):
         TypeError, IndexError
             If there is no such question."""
         self._check_radii()
-        if not isinstance(question, (int, np.integer)):
-            raise TypeError("question must be an index; give labels as labels=...")
-        _check_index("question", question, len(self.questions))
+        if not isinstance(question, (int, np.integer, str)):
+            raise TypeError("question must be an index or a name; give labels as labels=...")
+        question = self._question(question)
         slack = not_negative(slack, "slack")
         whole = self.done & (self["status"][:, :, question] == 0).all(axis=1)
         left_out = int(self.done.sum() - whole.sum())
@@ -1542,13 +1565,12 @@ class Rows(HtmlTable):
         chosen = chosen_sigma(structs, *some.shape)._replace(left_out=left_out)
         if labels is None:
             return chosen
-        each = self._errors_of(int(question), labels)[whole]
+        each = self._errors_of(question, labels)[whole]
         errors = np.nanmean(each, axis=0)
         if not (each <= self["tolerance"][whole, :, question]).any():
-            warnings.warn(
+            warn(
                 f"no prediction is within its tolerance of its label (least mean error "
-                f"{np.nanmin(errors):.4g}): have labels the unit of the outputs?",
-                stacklevel=2,
+                f"{np.nanmin(errors):.4g}): have labels the unit of the outputs?"
             )
         truth = labels_of(labels, len(self), self.index)[whole]
         slack *= typical_tolerance(self.questions[question], truth)
@@ -1557,7 +1579,7 @@ class Rows(HtmlTable):
 
     def curve(
         self,
-        question: int = 0,
+        question: int | str = 0,
         *,
         labels: Data | None = None,
         confidence: float | None = None,
@@ -1566,8 +1588,8 @@ class Rows(HtmlTable):
 
         Parameters
         ----------
-        question : int
-            Index of the question.
+        question : int or str
+            Index or name of the question.
         labels : array_like or Series, optional
             True outputs, as for `label_errors`.
         confidence : float, optional
@@ -1597,7 +1619,7 @@ class Rows(HtmlTable):
         >>> rows.curve(labels=[1.0, 9.0])[0]["accuracy"].tolist()
         [0.5, 0.5, 0.5]"""
         self._check_radii()
-        _check_index("question", question, len(self.questions))
+        question = self._question(question)
         errors: Any = [None] * len(self.sigmas)
         if labels is not None:
             errors = self._errors_of(question, labels)[self.done].T
@@ -1674,9 +1696,16 @@ class Rows(HtmlTable):
         names, done, path = self._names(), self.done, more.pop("path", None)
         curves = {f"sigma {self.sigmas[k]:g}{names[q]}": (k, q) for k, q in self._answers()}
         radii = {name: self["radius"][done, k, q] for name, (k, q) in curves.items()}
-        others = {n: np.asarray(in_order(r, self.index, n)) for n, r in (also or {}).items()}
-        if any(each.shape != done.shape for each in others.values()):
-            raise ValueError(f"also must have {len(self)} radii for each name, one of each row")
+        others = {
+            n: numbers(in_order(r, self.index, n), np.float64, f"also[{n!r}]")
+            for n, r in (also or {}).items()
+        }
+        for n, each in others.items():
+            if each.shape != done.shape or not (np.isfinite(each) & (each >= 0)).all():
+                raise ValueError(
+                    f"also[{n!r}] must have {len(self)} radii, finite numbers of at least 0, one "
+                    "for each row (0: none was proved)"
+                )
         others = {n: each[done] for n, each in others.items()}
 
         def pairs(values: np.ndarray) -> dict[str, tuple[np.ndarray, Any]]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import warnings
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -19,7 +18,7 @@ from .boxes import bounds_of, radius_of_box
 from .constants import Domain
 from .denoise import Denoised, check_use, check_whole, digest_of, digests_of_rows
 from .denoise import examples_among
-from .display import HtmlTable, Line, Part, Progress, Reporter, Table
+from .display import HtmlTable, Line, Part, Progress, Reporter, Table, warn
 from .estimator import Estimator
 from .frames import index_of, is_frame, split_frame
 from .inputs import scale_by_rule, taken
@@ -373,7 +372,7 @@ def tune_scale(
     X = taken(inputs, X, box=box, scale=scale, groups=groups)
     scale, texts = scale_by_rule(model, X, start, inputs)
     for text in texts:
-        warnings.warn(text, stacklevel=3)
+        warn(text)
     setting = Groups(X, scale, groups, number(limit, "limit"), box)
     levels = sigmas_of(sigmas)
     rounds, count = integer(rounds, "rounds", 1), len(setting.X)
@@ -695,7 +694,7 @@ def compare_denoised(
     X, examples = taken(inputs, X, scale=scale), taken(inputs, examples, scale=scale)
     scale, texts = scale_by_rule(model, X, scale, inputs)
     for text in texts:
-        warnings.warn(text, stacklevel=3)
+        warn(text)
     try:
         fronts = [Denoised(model, examples, sigma, scale, components) for sigma in levels]
     except (TypeError, ValueError) as error:

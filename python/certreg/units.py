@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import io
 import math
-import warnings
 from typing import Any, Iterator, Sequence
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 from .arguments import Data, Model, Package, Scale, Shape, abbreviated, installed, listed, refuse
 from .arrays import array_of, check_finite, inputs_of, numbers, scale_of
 from .boxes import bounds_of, radius_of_box
-from .display import HtmlTable, Line, Table, rounded
+from .display import HtmlTable, Line, Table, rounded, warn
 from .frames import OFF, TABLE, Index, channel_axis, image_levels, index_of, is_frame
 from .frames import quantization_steps, split_frame
 from .inputs import known_cells, scale_by_rule, taken
@@ -270,7 +269,7 @@ def within(
     half = bounds_of(X, bounds, "bounds")
     each, texts = scale_by_rule(model, X, half if scale is None else scale)
     for text in texts:
-        warnings.warn(text, stacklevel=2)
+        warn(text)
     radius, norm = radius_of_box(X, half, each)
     asked = Question(0.0) if question is None else question
     level = norm / 2 if sigma is None else sigma  # the same for all inputs

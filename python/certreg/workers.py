@@ -18,7 +18,6 @@ import signal
 import socket
 import threading
 import time
-import warnings
 from multiprocessing import resource_tracker
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence, TypeAlias
 from typing import TypeVar, Union, cast
@@ -31,7 +30,7 @@ from .arguments import Executor, Function, Model, Package, abbreviated, installe
 from .arrays import shared_rows
 from .constants import CHECK_ROWS, Dependence, Status, __version__, version_text
 from .denoise import function_of_rows, made_of
-from .display import tell
+from .display import tell, warn
 from .frames import Columns
 from .inputs import Inputs
 from .library import CertregError, raised, refusal_of, version
@@ -626,10 +625,10 @@ class ExecutorRunner:
                 for future in pending:
                     future.cancel()
             return
-        warnings.warn(
+        warn(
             f"no worker of the executor has begun or finished a task for {QUIET_SECONDS:.0f} s: "
             "certify_rows goes on waiting for one; after Ctrl-C, KeyboardInterrupt has the "
-            "finished rows",
+            "finished rows"
         )
 
     def job_for(self, reply: Reply) -> bytes | None:

@@ -14,10 +14,14 @@ import pytest
 
 from kit import CERTIFY, PRODUCT, X, bits, certreg, model, package, parametrize, raising, read
 from kit import rows_of, said
-from certreg import Question, Reason, RowsError, Serving, Target, population
+from certreg import Question, Reason, RowsError, Serving, Target
 from certreg.table import Rows, binomial_lower, binomial_tail, most_wrong
 
 CEILING = r"{} of {} radii are at the ceiling {:.5g} of sigma {:g} and {} samples"
+
+
+population = functools.partial(certreg.population, question=0)
+plan_population = functools.partial(certreg.plan_population, question=0)
 
 
 def flat(x):
@@ -513,6 +517,7 @@ def saved(rows):
     (lambda: rows_of(x=DRAWN, questions=Question(0.5, method="asymptotic")), "no bound of this"),
     (lambda: rows_of(x=DRAWN, questions=Question(0.5, method="baseline")), "no bound of this kind"),
     (lambda: rows_of(x=DRAWN, radius=0.1), "output bounds, which have no radii"),
+    (lambda: certreg.population(ROWS), "2 questions: give .* 0, tolerance 0.5; 1, tolerance 10%"),
     (lambda: changed(faults=1), "wrong features too: ask with faults 0"),
 )  # fmt: skip
 def test_rows_that_prove_nothing_are_refused(folder, make, text):
@@ -529,6 +534,7 @@ def test_rows_that_prove_nothing_are_refused(folder, make, text):
     (dict(error=1), ValueError, "error needs labels"),
     (dict(error=-1, labels=DRAWN[:, 0]), ValueError, "error is -1; it must be at least 0"),
     (dict(question=2), IndexError, "question is 2"),
+    (dict(rows=[1, 2]), TypeError, r"rows must be a Rows, not \[1, 2\]"),
     (dict(limits=3), ValueError, "limits are for one radius and counted"),
     (dict(limits=-1, radius=0.1), ValueError, "limits"),
     (dict(limits=3, radius=0.1, question=1), ValueError, "limits are for one radius and counted"),
@@ -539,7 +545,7 @@ def test_rows_that_prove_nothing_are_refused(folder, make, text):
 )
 def test_wrong_arguments_of_a_population_are_refused(wrong, kind, text):
     with pytest.raises(kind, match=text):
-        population(ROWS, **wrong)
+        population(**{"rows": ROWS, **wrong})
 
 
 def test_labels_need_a_prediction_that_the_pilot_fixes():
@@ -601,7 +607,7 @@ def test_other_rows_plan_the_bound_and_choose_the_limit():
     plans = rows_of(uneven, pilot, samples=100, seed=3)
     rows = rows_of(uneven, rest, samples=40, seed=4)
     for radius in (0.2, 0.3):
-        plan = certreg.plan_population(plans, radius=radius, samples=40, count=500)[0]
+        plan = plan_population(plans, radius=radius, samples=40, count=500)[0]
         line = population(rows, radius=radius, limits=plans)[0]
         assert (line["limit"], line["level"]) == (plan["limit"], plan["level"])
         assert abs(line["population"] - plan["population"]) < 0.15 and line["population"] > 0.1
@@ -621,4 +627,4 @@ def test_other_rows_plan_the_bound_and_choose_the_limit():
 )
 def test_plans_that_cannot_be_made_are_refused(rows, more, text):
     with pytest.raises(ValueError, match=text):
-        certreg.plan_population(rows, **{"radius": 0.1, "samples": 100, "count": 100, **more})
+        plan_population(rows, **{"radius": 0.1, "samples": 100, "count": 100, **more})

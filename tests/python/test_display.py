@@ -202,7 +202,7 @@ def test_a_report_has_its_sections_for_all_rows(folder):
     how = {"x": X, "seed": 1234567, "scale": {"<b>": 1, "c": 2}}
     rows = rows_of(f, questions=[1, 2], alternatives=certreg.OneOf("kind"), **how)
     parts, links = page_of(rows, X)
-    assert "<b>" in parts["Columns that limit"] and "alone / range" in parts["Columns that limit"]
+    assert "<b>" in parts["Columns that limit"] and "share of range" in parts["Columns that limit"]
     assert "limited by kind=" in parts["Alternatives"]
     assert "limiting estimate" in parts["Worst and best rows"]
     assert "columns kind, beyond the named" in parts["What is not covered"]
@@ -214,8 +214,16 @@ def test_a_report_has_its_sections_for_all_rows(folder):
     broken = lambda x: np.where(x["<b>"] < 3, np.nan, x["c"])  # noqa: E731
     parts, _ = page_of(rows_of(broken, questions=1e-9, **how))
     assert re.search("abstained.*\n.*failed", parts["Rows without a certificate"])
+    assert "certreg.PLAN_COUNT_FAILURES) counts such" in parts["Rows without a certificate"]
     with pytest.raises(ValueError, match="no row is finished"):
         rows[:0].report("page.html")
+    scale = np.linspace(1, 2, 70)
+    for some in (scale[:50], scale):
+        wide = rows_of(lambda x: x[:, 0], np.zeros((3, len(some))), scale=some, seed=1234567)
+        parts, _ = page_of(wide)
+        told = str(some.tolist()) if len(some) < 64 else "70 numbers: a file of rows.save keeps"
+        assert told in parts["How to repeat it"]
+    assert "more than 64 columns" in parts["Columns that limit"]
 
 
 def test_a_report_does_without_matplotlib(monkeypatch, folder):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from certreg import CertregError, Estimator, Faulty, Inputs, Question, ResumeError, Rows
-from certreg import certify_rows
+from certreg import RowsError, certify_rows
 
 X = (20 + np.random.default_rng(0).normal(scale=0.1, size=(5, 10))).astype(np.float32)
 TWO = Faulty(shown=2)
@@ -117,8 +117,8 @@ def test_files_keep_the_masks(tmp_path, other):
         (Faulty([0, (0, 1)], shown=1), "no feature to two units"),
         (Faulty([0, ()], shown=1), "each unit a feature"),
         (Faulty([0, 99], shown=1), "faulty.units"),
-        (Faulty(shown=0), "shown"),
-        (Faulty(shown=10), "shown"),
+        (Faulty(shown=0), "from 1 to 9, fewer than the 10 units, or give probability"),
+        (Faulty(shown=10), "shown is 10; it must be from 1 to 9"),
         (Faulty(shown=5), "show fewer"),
         (Faulty(shown=2, marker=math.inf), "marker"),
         (Faulty(probability=[0.5] * 9), "broadcast|shape"),
@@ -128,6 +128,20 @@ def test_files_keep_the_masks(tmp_path, other):
 def test_masks_without_a_law_are_refused(faulty, words):
     with pytest.raises((ValueError, CertregError), match=words):
         rows_of(faulty)
+
+
+def test_models_without_missing_values_are_told_of_the_marker():
+    text = r"hidden features are NaN .*: give Faulty\(marker=NUMBER\), or a model that was"
+    with pytest.warns(UserWarning, match=text):
+        certify_rows(lambda x: x.mean(1), X, 0.25, 1.0, faulty=TWO, progress=False)
+
+    def refuses(x):
+        if np.isnan(x).any():
+            raise ValueError("Input X contains NaN.")
+        return x[:, 0]
+
+    with pytest.raises(RowsError, match=text):
+        certify_rows(refuses, X, 0.25, 1.0, faulty=TWO, progress=False)
 
 
 def test_missing_cells_need_a_marker_that_is_missing_too():

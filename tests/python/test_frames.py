@@ -309,7 +309,7 @@ def test_rows_say_which_columns_they_cover():
     assert "noise on feature 0; none on feature 1, feature 2: changes" in str(rows)
     assert {line["exact"] for line in rows.to_dicts()} == {"feature 1, feature 2"}
     image = rows_of(lambda x: x[:, 0, 0], RANDOM[:, None], 0.1, 20.0, scale=[[1, 1, 0]])
-    assert "none on feature (0, 2): changes" in str(image)
+    assert "none on row 0 column 2: changes" in str(image)
     rows = rows_of(lambda x: x[:, 0], RANDOM, 0.1, 20.0)
     assert "noise" not in str(rows)
 
@@ -499,8 +499,9 @@ def test_a_model_that_takes_columns_by_position_is_told_of(kind, more):
     X, y = np.random.default_rng(1).normal(size=(2, 100, 3))
     text = "the model has no names for its features: taken in the order of X, d, c, a b$"
     fitted = kind(n_estimators=3, n_jobs=1, **more).fit(X, y[:, 0])
-    with pytest.warns(UserWarning, match=text):
+    with pytest.warns(UserWarning, match=text) as told:
         output(fitted, ["d", "c", "a b"])
+    assert told[0].filename == __file__  # not a line of the package
     named = pandas.DataFrame(X, columns=GIVEN)
     fitted = kind(n_estimators=3, n_jobs=1, **more).fit(named, y[:, 0])
     booster = getattr(fitted, "booster_", None) or fitted.get_booster()

@@ -330,6 +330,14 @@ def test_images_in_another_layout():
             rows_of(x=given)
         made = eval(str(refused.value).partition(", as ")[2], {"np": np, "X": given})
         assert made.shape == (8, 3) and call in str(refused.value)
+    for given in ([images[0], 0], list(torch.zeros(4, 3))):
+        with pytest.raises(TypeError, match=r"give X\[0\] if it is a batch .* torch.stack\(X\) if"):
+            rows_of(x=[torch.tensor(each) for each in given])
+    with pytest.raises(TypeError, match="X is a dict of 'x': give one of its arrays"):
+        rows_of(x={"x": X})
+    exact = torch.tensor(X).bfloat16().float().numpy()
+    for given in (torch.tensor(X).bfloat16(), torch.tensor(exact, requires_grad=True)):
+        assert bits(rows_of(x=given)) == bits(rows_of(x=exact))
 
 
 def test_nothing_is_said_without_evidence():

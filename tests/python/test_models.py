@@ -78,9 +78,11 @@ class Made:
         return x
 
 
-@parametrize("f", model, np.sum, functools.partial(np.mean, axis=1), Fitted)
+@parametrize("f", model, np.sum, functools.partial(np.mean, axis=1))
 def test_functions_stay_as_they_are(f):
-    assert as_model(f) is f  # also a class: it is a callable, and fitted it is not
+    assert as_model(f) is f
+    with pytest.raises(TypeError, match="class Fitted: give an instance.* lambda: Fitted()"):
+        as_model(Fitted)
 
 
 @parametrize("made", Fitted(), Empty())
@@ -169,6 +171,8 @@ def plain(torch, net):
 
 
 def test_modules_are_models(torch):
+    with pytest.raises(TypeError, match="class Tanh: give an instance.* factory lambda: Tanh()"):
+        rows_of(torch.nn.Tanh)
     one = net(torch)
     agrees(one, plain(torch, one))
 

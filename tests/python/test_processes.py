@@ -292,7 +292,7 @@ def test_only_workers_without_a_sign_of_life_are_told(monkeypatch, sign):
     monkeypatch.setitem(sys.modules, "distributed", mock.Mock(Client=object_of))
     monkeypatch.setattr(workers, "QUIET_SECONDS", 0)
     monkeypatch.setattr(workers, "LOOK_SECONDS", 0.001)
-    monkeypatch.setattr("warnings.warn", lambda text: said.append(text) or go("warning"))
+    monkeypatch.setattr("certreg.workers.warn", lambda text: said.append(text) or go("warning"))
     assert bits(rows_of(jobs=executor)) == bits(rows_of())
     assert bool(said) == (sign == "warning")
     assert all("no worker of the executor has begun or finished a task" in text for text in said)

@@ -240,7 +240,7 @@ TABLE = [
         for call in ("label_errors", "useful_radii", "choose_sigma")
     ),
     *(
-        (TypeError, "question must be an index; give labels as lab", chosen, dict(question=wrong))
+        (TypeError, "an index or a name; give labels as", chosen, dict(question=wrong))
         for wrong in (X[:, 0], [1, 2], 0.0)
     ),
     (IndexError, "question is 1; .* from 0 to 0", chosen, dict(question=1)),

@@ -229,6 +229,16 @@ def test_questions_have_names(folder):
     tight = [Question.paper("(C)", t, alpha=0.1) for t in (0.5, 0.1)]
     both = rows_of(questions=[*tight, Question.paper("(C,G)", 0.5)], x=X[:2])
     assert both._names() == [", (C), tolerance 0.5", ", (C), tolerance 0.1", ", (C,G)"]
+    assert rows.certificate(3, question="theirs") == rows.certificate(3, 1)
+    assert rows.certificate(3, question=-1) == rows.certificate(3, 2)
+    assert rows.choose_sigma("theirs") == rows.choose_sigma(1)
+    np.testing.assert_equal(rows.curve("theirs"), rows.curve(1))
+    with pytest.raises(IndexError, match="question is 'o': give .* of 0, ours; 1, theirs; 2$"):
+        rows.certificate(3, question="o")
+    with pytest.raises(IndexError, match=r"is '\(C\)': .* of 0, \(C\), tolerance 0.5; 1, "):
+        both.certificate(0, question="(C)")
+    with pytest.raises(ValueError, match="several questions have the name 'ours'"):
+        rows_of(questions=[ours, Question(0.1, name="ours")])
     assert "promise" not in both.summary()[0] and "name" not in two().summary()[0]
     with pytest.raises(TypeError, match="name must be a str"):
         Question(0.5, name=5)
@@ -251,7 +261,10 @@ def test_a_plot_marks_what_is_possible_and_takes_other_curves():
     lines = rows_of().plot(X[:, 0] > 0, also={"mine": mine}).get_lines()
     assert lines[1].get_ydata().max() == near(0.975)
     for wrong, text in (
-        ({"also": {"mine": mine[:3]}}, "also must have 40 radii"),
+        *(
+            ({"also": {"mine": each}}, r"also\['mine'\] must have 40 radii, finite numbers of at")
+            for each in (mine[:3], -mine, mine * math.nan, mine * math.inf)
+        ),
         ({"also": {"mine": mine}, "labels": X[:, 0], "error": True}, "errors of other curves"),
     ):
         with pytest.raises(ValueError, match=text):

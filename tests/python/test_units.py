@@ -228,7 +228,7 @@ def test_allowances_stay_inside_the_ball():
     X[1, 0] = np.nan
     scale, model = [0.1, 0.3, 7, 0], lambda x: np.nan_to_num(x[:, 0]) + x[:, 1] + x[:, 2] / 10
     rows = certify_rows(model, X, 0.25, [1, 1e-9], scale=scale, seed=1, progress=False)
-    with pytest.raises(ValueError, match="there are 2 of them: give question"):
+    with pytest.raises(ValueError, match="there are 2 questions: give question"):
         rows.allowances()
     assert not any(line["alone"] for line in rows[2:].allowances(question=1))
     lines = rows.allowances(X, question=0)
@@ -267,11 +267,25 @@ def test_allowances_know_their_inputs(folder):
                         (X[::-1], "X has another index")):
         with pytest.raises(ValueError, match=text):
             rows.allowances(wrong)
+    assert "index" not in rows.allowances()[0]  # as it is the number
+    question = Question(1, name="near")
+    named = certify_rows(lambda x: x.sum(axis=1), X.set_axis(list("uvw")), 0.25, question, seed=1)
+    line = named[1:].allowances()[0]
+    assert [*line.items()][:2] == [("row", 1), ("index", "v")] and line["name"] == "near"
+    assert str(named.allowances()).splitlines()[1].split()[:4] == ["0", "u", "0.25", "near"]
     rows.inputs.steps = np.array([1, np.nan])
     assert rows.allowances()[0]["step"] == 1 and rows.allowances(X)[1]["step"] == 0.1
     bounds = certify_rows(lambda x: x.sum(axis=1), X, 0.25, 0, options=Options(radius=0.1), seed=1)
     with pytest.raises(ValueError, match="output bounds"):
         bounds.allowances()
+
+
+def test_features_of_images_are_named_by_their_place():
+    for shape, name in (((2, 3), "row 1 column 2"), ((2, 3, 1), "row 1 column 2 channel 0"),
+                        ((3, 2, 2), "channel 2 row 1 column 1"),
+                        ((2, 1, 1, 3), "feature [1, 0, 0, 2]")):
+        rows = kit.rows_of(lambda x: x.reshape(len(x), -1)[:, 0], np.zeros((2, *shape)), samples=50)
+        assert rows.allowances()[-1]["column"] == name
 
 
 def test_check_knows_sigmas_at_which_no_radius_is_above_rounding(models):

@@ -23,8 +23,8 @@ from ..boxes import radius_of_box
 from ..constants import PLAN_COUNT_FAILURES, Center, Domain, Output, Status, __version__
 from ..denoise import Denoised, digest_of, remark_on_examples
 from ..display import Line, ProgressLine, Table, aligned, printable
-from ..frames import MOST_VALUES, SPREADS, Columns, by_position, is_frame, listed, names_of
-from ..frames import noise_on, number_columns, takes_by_position
+from ..frames import MOST_VALUES, SPREADS, Columns, by_position, feature_name, is_frame, listed
+from ..frames import names_of, noise_on, number_columns, takes_by_position
 from ..inputs import Inputs, doubts, known_cells, prepare
 from ..library import CertregError, ModelWarning
 from ..models import as_model
@@ -32,7 +32,7 @@ from ..questions import Faulty, Question, Serving, stated_tolerance, tolerance_t
 from ..report_page import page
 from ..rows import certify_rows, grouped
 from ..store import default_in
-from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, feature_text, not_covered
+from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, not_covered
 from ..tuning import compare_denoised
 from ..units import MissingCell, Perturbations, compared, radii_of
 from . import report
@@ -627,7 +627,7 @@ def _decide_noise(work: Work, named: bool) -> Inputs:
             )
             return told
     if _by_rule(given.scale) and not moves.all() and not texts:
-        shown = names or [feature_text(j, shape) for j in range(moves.size)]
+        shown = names or [feature_name(j, shape) for j in range(moves.size)]
         sets = any(getattr(given, name, None) for name in ("any", "at_most"))
         work.remark(f"{noise_on(shown, moves.flat)}: {not_covered(sets)}")
     return told
