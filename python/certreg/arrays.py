@@ -222,6 +222,10 @@ def inputs_of(X: object) -> np.ndarray:
         raise TypeError(f"X is a {type(X).__name__}, which can be read once: give list(X)")
     if callable(X) or hasattr(X, "predict"):
         raise TypeError(f"X is a {type(X).__name__}: the model comes before X")
+    if hasattr(X, "certificates"):
+        raise TypeError("X is the Rows of certify_rows: give the inputs, which come before them")
+    if of_class(X, "pandas", "Series"):
+        raise TypeError("X is a Series: give rows of a DataFrame, one row as X.iloc[[0]] is")
     if hasattr(X, "columns"):
         if hasattr(X, "to_pandas"):  # of polars, Arrow and others
             kind = f"{type(X).__module__.partition('.')[0]}.{type(X).__name__}"

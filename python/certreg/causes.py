@@ -16,6 +16,7 @@ _OTHERS = "other rows are beside|another order|has fewer rows|see each other"
 _ONE_ROW = r"shape \(((\d+),)?\); it must be \(1, (?(2)\2\))|shape \(\d*,?\) for 1 rows|zero-dim"
 _CHANNELS_LAST = r"expected input\[\d+, \d+, \d+, (\d+)\] to have \1 channels"
 _ONE_IMAGE = r"(?i)(shape|dim|axis|axes|channel|size).*; X has shape \([134], \d+, \d+\)$"
+_NO_CHANNEL = r"to have 1 channels.*; X has shape \(\d+, \d+, \d+\)$"
 _RULES = (  # what was seen, what was found in the model, and the cause with its remedy
     (_ONE_ROW, "", "squeeze() of one row: write squeeze(-1), or reshape(len(x), -1)"),
     ("BFloat16", "", "bfloat16, which NumPy lacks: return float32, by y.float()"),
@@ -28,6 +29,7 @@ _RULES = (  # what was seen, what was found in the model, and the cause with its
     (_OTHERS, "fit", "fit_transform(): fit before, and call transform()"),
     (_OTHERS, "time", "a layer whose first dimension is time: give it batch_first=True"),
     (_ONE_IMAGE, "", "one image in place of rows: give X[None]"),
+    (_NO_CHANNEL, "", "images without a channel: give X[:, None], (rows, 1, h, w)"),
     (_OTHERS, "low", "low precision ({}): let the model compute in float32, by model.float()"),
 )
 _FOUND = {"fit_transform": "fit", "autocast": "low", "dropout": "dropout"}  # by names in code

@@ -571,7 +571,7 @@ def as_model(model: Model) -> Function:
         return model
     raise TypeError(
         f"model is {type(model).__name__}; it must be a function of an array, a torch.nn.Module, "
-        "an onnxruntime.InferenceSession, an xgboost.Booster, or have `predict`"
+        "certreg.OnnxModel(path), an xgboost.Booster, or have `predict`"
     )
 
 

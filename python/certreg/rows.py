@@ -109,6 +109,8 @@ def with_other_names(function: Call) -> Call:
         for name in given:
             if name in field_names(Options):
                 raise TypeError(f"{name} is an option: give options=Options({name}=...)")
+        if "labels" in given:
+            raise TypeError("labels belong to the result: give rows.label_errors(labels)")
         if "executor" in given:
             raise TypeError("an executor takes the place of a number of jobs: give it as jobs")
         return function(*arguments, **own_names(given))

@@ -964,8 +964,8 @@ class Rows(HtmlTable):
             return self._some(np.arange(len(self))[field])
         if field not in (CERTIFICATE.names or ()):
             raise KeyError(
-                f"there is no field {field!r}; give one of {', '.join(FIELDS)} "
-                "(certificate(row) returns one certificate)"
+                f"there is no field {field!r}: certificate(row) returns one certificate, and "
+                f"rows[name] a field, {', '.join(FIELDS)}"
             )
         values: np.ndarray = self.certificates[field]
         return values

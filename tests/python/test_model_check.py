@@ -324,6 +324,9 @@ def test_images_in_another_layout():
     for x, remedy in ((images, "give X.transpose(0, 3, 1, 2)"), (images[0].T, "give X[None]")):
         with pytest.raises(RowsError, match=f"the likely cause is .*{re.escape(remedy)}"):
             rows_of(net, x)
+    grey = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 3), torch.nn.Flatten())
+    with pytest.raises(RowsError, match=r"without a channel: give X\[:, None\]"):
+        rows_of(grey, images[..., 0])
     data = torch.utils.data.TensorDataset(torch.zeros(8, 3))
     for given, call in ((torch.utils.data.DataLoader(data, 4), "concatenate"), (data, "stack")):
         with pytest.raises(TypeError, match="of torch: give its inputs, as np") as refused:

@@ -157,6 +157,8 @@ TABLE = [
     (TypeError, "X is a generator, .* give list", rows, dict(x=(row for row in X))),
     (TypeError, "X is a map, .* give list", checked, dict(X=map(list, X))),
     (TypeError, "^X is a function: the model comes before X$", rows, dict(f=X, x=model)),
+    (TypeError, "^X is the Rows of certify_rows: give the inputs", compared, dict(X=rows_of())),
+    (TypeError, "^labels belong to the result: give rows.label_err", rows, dict(labels=X[:, 0])),
     (TypeError, "^X is a function: the model comes", calibrated, dict(model=X, X=model)),
     (ValueError, "X has one dim.* comes before y", calibrated, dict(X=X[:, 0], y=X)),
     *((TypeError, "X is a function: the mo", f, dict(X=model)) for f in (tuned, checked)),

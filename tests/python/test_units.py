@@ -208,6 +208,8 @@ def test_missing_cells_have_no_size(models):
     frame = package("pandas").DataFrame(x, columns=["a", "b"], index=list("qrstuvwxyz"))
     with pytest.raises(ValueError, match="column 'b' is missing in row t"):
         compare_radius(frame, 1)
+    with pytest.raises(TypeError, match="X is a Series: give rows of a DataFrame"):
+        compare_radius(frame.loc["q"], 1)
     write("x.csv", "a,b,c\n1,2,3\n2,,3\n3,4,4\n")
     asked = ("certify", "models.py:tolerant", "x.csv", *ASKED, "-o", "r.csv", "--units")
     write("models.py", "def tolerant(x): return np.nan_to_num(x)[:, 0]\n", "a")
