@@ -234,8 +234,7 @@ class Part:
 
 def rounded(value: float, up: bool) -> str:
     """A number with four digits, rounded up or down."""
-    context = decimal.Context(4, decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR)
-    return f"{float(context.create_decimal(f'{value:.11g}')):.4g}"  # 1 + 1e-12 is shown as 1
+    return floored(float(f"{value:.11g}"), up=up) or f"{value:g}"  # 1 + 1e-12 is shown as 1
 
 
 def floored(value: float, digits: int = 4, up: bool = False) -> str:

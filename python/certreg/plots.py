@@ -228,10 +228,8 @@ def shares(
         )
     if right.shape not in ((), each.shape):
         raise ValueError(f"{name!r} has {each.size} radii, but {right.size} values in `correct`")
-    certified = np.sort(each[right & (each > 0)])
-    corners = np.concatenate([[0], certified, certified[-1:]])
-    count = np.concatenate([[len(certified)], np.arange(len(certified), -1, -1)])
-    return corners, count[: len(corners)] / each.size
+    curve = curve_of(np.where(right & (each > 0), each, 0))
+    return np.append(curve["radius"], curve["radius"][-1]), np.append(curve["share"], 0)
 
 
 def curve_of(

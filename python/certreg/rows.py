@@ -138,11 +138,9 @@ def with_options(options: object, **fixed: Any) -> Options:
 def grouped(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Keyword arguments of certify_rows, in which Options replace its fields."""
     fields = field_names(Options)
-    if not any(name in arguments for name in fields):
-        return dict(arguments)
     own = {name: value for name, value in arguments.items() if name not in fields}
-    options = Options(**{name: value for name, value in arguments.items() if name in fields})
-    return {**own, "options": options}
+    more = {name: value for name, value in arguments.items() if name in fields}
+    return {**own, "options": Options(**more)} if more else own
 
 
 class ChosenScale:

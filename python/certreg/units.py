@@ -16,6 +16,7 @@ from .arrays import array_of, check_finite, inputs_of, numbers, scale_of
 from .boxes import bounds_of, radius_of_box
 from .display import HtmlTable, Line, Table, rounded, warn
 from .frames import OFF, TABLE, Index, channel_axis, image_levels, index_of, is_frame
+from .frames import listed as named
 from .frames import quantization_steps, split_frame
 from .inputs import known_cells, scale_by_rule, taken
 from .questions import Asked, Question
@@ -121,13 +122,13 @@ class Perturbations:
         if len(texts) > 1 and self.table:
             texts = [f"{self.names[j]}: {step}" for j, step in zip(known.tolist(), steps)]
         if steps:
-            yield f"Steps: {_listed(texts)}.{finer}"
+            yield f"Steps: {named(texts)}.{finer}"
         if self.black is not None:
             white = np.max(self.black + 255 * self.steps)
             yield f"Black is taken to be {np.min(self.black):.4g}, and white {white:.4g}."
         left_out = [self.names[j] for j in unknown.tolist() if self.moves.flat[j]]
         if left_out:
-            some = _listed(left_out) if steps else "all features"
+            some = named(left_out) if steps else "all features"
             remedy = "give step" if self.table else "give step or kind"
             yield f"Rounding leaves out {some}, since the values show no step: {remedy}."
         elif self.kind is None and self.X.ndim > 2:
@@ -200,11 +201,6 @@ def _not_negative(values: np.ndarray, shape: Shape, what: str) -> np.ndarray:
     if not (np.isfinite(values) & (values >= 0)).all():
         raise ValueError(f"{what} must hold finite numbers of at least 0")
     return values.reshape(shape).astype(np.float64)
-
-
-def _listed(names: Sequence[object]) -> str:
-    more = f", ... ({len(names)})" if len(names) > MOST_LINES else ""
-    return ", ".join(map(str, names[:MOST_LINES])) + more
 
 
 def within(
