@@ -7,6 +7,7 @@
 #endif
 #include <certreg/interval.h>
 #include <certreg/queue.h>
+#include <certreg/service.h>
 #include <certreg/worst_function.h>
 #include "support/attack_kit.h"
 #include "support/counting_malloc.h"
@@ -317,6 +318,33 @@ static void queue_all(certreg_backend *backend, const certreg_model *m, certreg_
     certreg_queue_destroy(q);
 }
 
+static void serve_all(certreg_backend *backend, const certreg_model *m, certreg_plan p,
+                      const float *z)
+{
+    const certreg_serving fresh = STRUCT(certreg_serving, .samples = 11, .failure_rate = 0.25);
+    const certreg_question q = QUESTION(.tolerance = 20, .serving = &fresh);
+    const certreg_service_plan plan = STRUCT(certreg_service_plan, .deadline = 60);
+    certreg_certificate c = kit_certificate();
+    certreg_estimator *e = NULL;
+    certreg_service *s = NULL;
+    double action = 0;
+    p.progress = NULL;
+    MAKE(certreg_estimator_create(backend, m, &p, NULL, &e));
+    CALL(certreg_estimator_begin(e, z, 0.25, 40));
+    CALL(certreg_certify(e, SAMPLES, &q, 1, &c));
+    MAKE(certreg_service_create(e, &q, &c, &plan, NULL, &s));
+    certreg_estimator_destroy(e);
+    CALL(certreg_service_start(s, 5));
+    for (int t = 0; t < 3; t++) {
+        CALL(certreg_service_act(s, z, &action, NULL));
+        ck_assert(!isnan(action));
+        keep(&action, sizeof action);
+    }
+    CALL(certreg_service_anchor(s, z, &c));
+    CALL(certreg_service_certificate(s, &c));
+    certreg_service_destroy(s);
+}
+
 static void predict_all(certreg_estimator *e, const float *z)
 {
     enum { POINTS = 12, ROOM = 2 * SAMPLES };
@@ -368,6 +396,7 @@ static void run_all(uint32_t constraints)
     predict_all(e, z);
     attack_all(e, z);
     queue_all(backend, &m, p, z);
+    serve_all(backend, &m, p, z);
     CALL(certreg_estimator_draw(e, 5, 1, x));
     keep(x, sizeof x), keep(&size, sizeof size);
     certreg_estimator_destroy(e);

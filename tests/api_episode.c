@@ -1,7 +1,6 @@
 /* Records of what is deployed. Servers of pairs: their noise, their estimates, and what keeps them
  * apart from servers of independent noise. Episodes (theory 14): what an adversary who adapts
- * breaks is refused by name, an attacked loop adds up exactly from the noise of a row, and an
- * episode that fails counts against both sides. */
+ * breaks is refused by name, and an episode that fails counts against both sides. */
 #include "support/api_kit.h"
 #include "support/names.h"
 #include <certreg/attack.h>
@@ -324,34 +323,6 @@ TEST(episode_that_fails_counts_as_out_on_both_sides)
     ck_assert_double_gt(radius[0], 1);
     ck_assert_double_eq(radius[0], radius[1]);
     ck_assert_double_eq(radius[0], radius[2]);
-}
-
-/* ---- the deployed loop (theory 14.5): a draw about an attacked reading o + delta is round(o) plus
- * the draw about delta + o - round(o), which moves by half a step at most. */
-TEST(episode_draw_about_a_reading_is_its_grid_point_plus_a_row)
-{
-    static float at_reading[SAMPLES][2], row[SAMPLES][2];
-    const double step = ldexp(1, ilogb((double)0.3f) - 8), delta[] = {0.1875, -0.0625},
-                 reading[] = {3.140625 + step / 4, -17.5 - 3 * step / 8};
-    float z[2], moved[2];
-    double point[2];
-    certreg_plan p = plan_of(CERTREG_PLAN_EPISODE, 0);
-    p.pilot = SIZE_MAX;
-    for (int k = 0; k < 2; k++) {
-        point[k] = step * rint(reading[k] / step);
-        ck_assert(fabs(reading[k] - point[k]) <= step / 2);
-        z[k] = (float)(reading[k] + delta[k]);
-        moved[k] = (float)(delta[k] + reading[k] - point[k]);
-    }
-    certreg_estimator *e = kit_begun(kit_model(NULL, NULL, 2, 1), p, z, 0.3, 1);
-    KIT_OK(e, certreg_estimator_draw(e, 0, SAMPLES, *at_reading));
-    KIT_OK(e, certreg_estimator_begin(e, moved, 0.3, 1));
-    KIT_OK(e, certreg_estimator_draw(e, 0, SAMPLES, *row));
-    for (int i = 0; i < SAMPLES; i++)
-        for (int k = 0; k < 2; k++) {
-            ck_assert_double_eq((double)at_reading[i][k], point[k] + (double)row[i][k]);
-            ck_assert_double_eq(fmod((double)row[i][k], step), 0);
-        }
 }
 
 KIT_MAIN("servers and episodes")

@@ -4,6 +4,7 @@
 #include "support/api_kit.h"
 #include <certreg/attack.h>
 #include <certreg/interval.h>
+#include <certreg/service.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ typedef struct refusals { /* who asks, and the first thing that was wrong */
     certreg_solver *s;
     certreg_bisection *b;
     certreg_attack *a;
+    certreg_service *d;
     certreg_status expected;
     const char *wrong;
     int asked;
@@ -109,6 +111,22 @@ static void ask_all(refusals *r)
     ask_about_an_input(r);
 }
 
+static void ask_service(refusals *r)
+{
+    certreg_service_log log = STRUCT(certreg_service_log, .ticks = 7);
+    certreg_tick tick = STRUCT(certreg_tick, .source = CERTREG_TICK_ANSWERED);
+    certreg_certificate c = kit_stale();
+    double action = 7;
+    float noisy = 7;
+    EXPECT(r, certreg_service_start(r->d, 0), 1);
+    EXPECT(r, certreg_service_act(r->d, z, &action, &tick),
+           tick.source == CERTREG_TICK_FAILED && (action == 7 || isnan(action)));
+    EXPECT(r, certreg_service_sense(r->d, z, &noisy, &tick), noisy == 7);
+    EXPECT(r, certreg_service_anchor(r->d, z, &c), 1);
+    EXPECT(r, certreg_service_certificate(r->d, &c), kit_is_blank(&c, r->expected));
+    EXPECT(r, certreg_service_info(r->d, &log), log.ticks == 0);
+}
+
 /* The other handles. */
 static void ask_beside(refusals *r)
 {
@@ -126,10 +144,12 @@ static void ask_beside(refusals *r)
     EXPECT(r, certreg_solver_worst_case(r->s, &u, 0, 1, &change), change.drop == INFINITY);
     EXPECT(r, certreg_bisection_within(r->b, &u, 0, 1, &radius), radius.radius == 0);
     EXPECT(r, certreg_bisection_above(r->b, &u, NULL, 1, 0, &above), above.radius == 0);
+    ask_service(r);
 }
 
 static void destroy_all(const refusals *r)
 {
+    certreg_service_destroy(r->d);
     certreg_attack_destroy(r->a);
     certreg_bisection_destroy(r->b);
     certreg_solver_destroy(r->s);
@@ -157,11 +177,16 @@ static certreg_certificate certified(certreg_estimator *e)
 static refusals open_all(certreg_estimator *e, certreg_status expected)
 {
     const certreg_attack_plan p = {.struct_size = sizeof p};
+    const certreg_service_plan d = {.struct_size = sizeof d};
+    const certreg_question q = kit_question(1);
+    certreg_estimator *other = make(NULL, kit_identity, NULL);
+    const certreg_certificate c = certified(other);
     refusals r = {.e = e, .expected = expected};
     KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 1));
     ck_assert_int_eq(certreg_attack_create(e, &p, NULL, &r.a), CERTREG_OK);
     ck_assert_int_eq(certreg_solver_create(NULL, NULL, &r.s), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &r.b), CERTREG_OK);
+    ck_assert_int_eq(certreg_service_create(other, &q, &c, &d, NULL, &r.d), CERTREG_OK);
     return r;
 }
 
@@ -310,7 +335,7 @@ TEST(misuse_of_null_handles_is_invalid)
 /* ---- handles of another version in the same process: only their first 8 bytes have a meaning */
 static void mark_other(const refusals *r)
 {
-    void *const handles[] = {r->e, r->s, r->b, r->a};
+    void *const handles[] = {r->e, r->s, r->b, r->a, r->d};
     for (int i = 0; i < KIT_ROWS(handles); i++) *(uint64_t *)handles[i] ^= 100;
 }
 
@@ -318,7 +343,7 @@ static int say(const refusals *r, const char *word)
 {
     const certreg_error *const errors[] = {
         certreg_estimator_error(r->e), certreg_solver_error(r->s), certreg_bisection_error(r->b),
-        certreg_attack_error(r->a)};
+        certreg_attack_error(r->a), certreg_service_error(r->d)};
     int count = 0;
     for (int i = 0; i < KIT_ROWS(errors); i++)
         count += errors[i]->status == r->expected && strstr(errors[i]->text, word);

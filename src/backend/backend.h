@@ -36,10 +36,16 @@ typedef struct cr_noise {
 #define CR_GRID_BITS 8 /* a noise deviation is at least 2^8 and less than 2^9 grid steps */
 #define CR_MIN_NOISE_DEVIATION 0x1p-118f
 #define CR_MAX_NOISE_DEVIATION 0x1p112f
+/* Returns the step of a feature's grid. */
+static inline double cr_grid_step(float deviation)
+{
+    return ldexp(1, ilogbf(deviation) - CR_GRID_BITS);
+}
+
 /* Returns the largest |z|. */
 static inline double cr_grid_max_input(float deviation)
 {
-    return ldexp(0x1p24 - 0x1p13, ilogbf(deviation) - CR_GRID_BITS);
+    return (0x1p24 - 0x1p13) * cr_grid_step(deviation);
 }
 
 /* Distances of the float normals e of a replay from the exact normals xi (theory 0.3), rounded up

@@ -99,9 +99,9 @@ void cr_certificate_set_status(certreg_status status, certreg_certificate *c)
     c->samples_needed = 0;
 }
 
-/* Sets the radii of the largest balls of other norms within ||D^-1 delta||_2 < radius, with
- * delta_j = 0 if scale_j = 0 (theory 7). Scale NULL: all 1. */
-static void cr_certificate_set_norms(const float *scales, size_t inputs, certreg_certificate *c)
+/* The largest balls of other norms within ||D^-1 delta||_2 < radius, with delta_j = 0 if scale_j =
+ * 0 (theory 7). */
+void cr_certificate_set_norms(const float *scales, size_t inputs, certreg_certificate *c)
 {
     double least = INFINITY, sum = 0, active = 0;
     for (size_t j = 0; j < inputs; j++) {
@@ -336,25 +336,30 @@ static double distance(const cr_move *m)
     return sqrt(sum) * (1 + 1e-12 + 1e-16 * (double)m->inputs);
 }
 
+void cr_certificate_shorten(double by, const float *scale, size_t inputs, certreg_certificate *c)
+{
+    const double left = by > 0 ? nextafter(c->radius - by, 0) : c->radius;
+    if (c->radius > 0 && !(left > 0)) c->reason = CERTREG_REASON_MOVED;
+    c->radius = left > 0 ? left : 0;
+    for (size_t k = 0; k < CR_FAULTS && by > 0; k++)
+        c->fault_radius[k] = fmax(0, nextafter(c->fault_radius[k] - by, 0));
+    c->outcome = left > 0 ? CERTREG_OUTCOME_CERTIFIED : CERTREG_OUTCOME_ABSTAINED;
+    if (!(left > 0)) {
+        c->output_lo = -INFINITY;
+        c->output_hi = INFINITY;
+    }
+    cr_certificate_set_norms(scale, inputs, c);
+}
+
 static certreg_status move(const cr_move *m, certreg_certificate *c, certreg_error *why)
 {
     certreg_status status = check_certificate(c, why);
     if (!status) status = check_input(c, m, why);
     for (size_t j = 0; j < m->inputs && !status; j++) status = check_feature(m, j, why);
     if (status) return status;
-    const double t = distance(m), left = t > 0 ? nextafter(c->radius - t, 0) : c->radius;
-    if (c->radius > 0 && !(left > 0)) c->reason = CERTREG_REASON_MOVED;
-    c->radius = left > 0 ? left : 0;
-    for (size_t k = 0; k < CR_FAULTS && t > 0; k++)
-        c->fault_radius[k] = fmax(0, nextafter(c->fault_radius[k] - t, 0));
-    c->outcome = left > 0 ? CERTREG_OUTCOME_CERTIFIED : CERTREG_OUTCOME_ABSTAINED;
-    if (!(left > 0)) {
-        c->output_lo = -INFINITY;
-        c->output_hi = INFINITY;
-    }
+    cr_certificate_shorten(distance(m), m->scale, m->inputs, c);
     c->estimate = NAN;
     c->input_digest = cr_input_digest(m->to, m->scale, m->inputs);
-    cr_certificate_set_norms(m->scale, m->inputs, c);
     return CERTREG_OK;
 }
 

@@ -53,6 +53,12 @@ certreg_status cr_certificate_check_steps(const certreg_certificate *, certreg_e
 void cr_certificate_write_empty(cr_view *, certreg_status, int stop, size_t count,
                                 certreg_certificate *out);
 
+/* Sets the radii in other norms from radius and scale (NULL: all 1). */
+void cr_certificate_set_norms(const float *scale, size_t inputs, certreg_certificate *);
+/* Shortens all radii of a certificate by a length in the norm of its radius; an abstention if none
+ * is left. */
+void cr_certificate_shorten(double by, const float *scale, size_t inputs, certreg_certificate *);
+
 typedef struct cr_joined { /* certificates of an input and its alternatives (theory 1.11) */
     const certreg_certificate *own, *limiting; /* of the input, and of the tightest alternative */
     double left; /* its radius without its margin; 0 or below: nothing is proved */

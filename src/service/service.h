@@ -1,0 +1,35 @@
+/* A service: an estimator of its own, made like the one that certified, whose noise is secret and
+ * whose only answers are those that a certificate is about. */
+#ifndef CR_SERVICE_SERVICE_H
+#define CR_SERVICE_SERVICE_H
+#include "certreg/service.h"
+#include "estimator/context.h"
+
+struct certreg_service {
+    uint64_t tag; /* CR_HANDLE_TAG */
+    cr_context w; /* of the service's estimator: its guard, error and clock are the service's */
+    int32_t owns_memory;
+    int is_episode, is_started;
+    certreg_service_plan plan;
+    certreg_question question;       /* without a target and a prediction */
+    certreg_serving serving;         /* of the question, if it has any */
+    certreg_certificate certificate; /* that is served */
+    certreg_service_log log;
+    double sigma;
+    uint64_t number;         /* of the next tick */
+    uint64_t certified_seed; /* which start refuses */
+    size_t actions;          /* numbers of an action; 0 in an episode */
+    double *prediction;      /* actions: certified for a tick without samples */
+    double *fallback;        /* actions */
+    float *anchor;           /* inputs: what the certificate is about; not in an episode */
+    float *reading;          /* inputs: zeros in place of hidden sensors */
+    float *noisy;            /* inputs: a draw */
+    int *hidden;             /* inputs: 1 for a sensor that the episode's mask hides */
+};
+
+/* ---- anchor.c: what a service may serve */
+/* Takes the certificate of an input, if it is about question, sigma and scale of the service. */
+certreg_status cr_service_anchor(certreg_service *, const float *z, const certreg_certificate *,
+                                 certreg_error *why);
+
+#endif
