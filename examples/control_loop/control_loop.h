@@ -3,7 +3,8 @@
  * tick says whether such an error could matter; where it could, a coarse tilt sensor is used. */
 #ifndef CONTROL_LOOP_H
 #define CONTROL_LOOP_H
-#include <certreg/certreg.h>
+#define CERTREG_EXPERIMENTAL 1
+#include <certreg/service.h>
 
 enum { PIXELS = 16, HIDDEN = 64, SAMPLES = 256, BATCH = 64, LOOP_MEMORY = 80 * 1024 };
 #define ERROR_BOUND 0.15 /* of the camera: 2-norm over the pixels; full light is 1 */
@@ -50,9 +51,9 @@ typedef struct settings {
 struct loop {
     const settings *set;
     certreg_estimator *estimator; /* NULL: it could not be made */
-    certreg_certificate anchor;   /* the last one, and the pixels that it is about */
-    float pixels[PIXELS];
-    double angle, left; /* the estimate; the radius about this tick's pixels */
+    certreg_service *service;     /* the same */
+    certreg_certificate anchor;   /* the last one */
+    double angle, left;           /* the estimate; the radius about this tick's pixels */
     int source;
     long ticks, of[SOURCES], missed, calls;
     char said[256]; /* what went wrong first */

@@ -1,12 +1,9 @@
 /* How far does a cart stray from its mark in a run of 4 s, if an adversary changes what its sensors
  * report? He knows all earlier readings with their noise, and his changes of one run together are
  * shorter than the radius. The callback simulates the loop: a row is the noise of all readings. The
- * deployed loop is the same code, but draws the noise about what it receives, from a fresh secret
- * seed in every tick. Terms: "Episodes" in docs/guide/real-time.md. */
-#define CERTREG_EXPERIMENTAL 1
+ * deployed loop is the same code, but a service draws the noise about what it receives, from a
+ * fresh secret seed in every run. Terms: "Episodes" in docs/guide/real-time.md. */
 #include "control_loop.h"
-#include <certreg/question.h>
-#include <certreg/sampling.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +18,10 @@ static const struct start {
 typedef struct cart {
     const struct start *start;
     /* Adds the noise of a tick to what the sensors report, or returns 1 if it cannot. */
-    int (*sense)(struct cart *, int tick, const double *reading, float *noisy);
+    int (*sense)(struct cart *, int tick, float *reading, float *noisy);
     double sigma, attack, speed; /* attack: its length in a tick; speed: the last one reported */
     const float *row;
+    certreg_service *service;
 } cart;
 
 /* ---- the loop, simulated or deployed. NaN if it fails: it then ignores the rest of the row. */
@@ -33,9 +31,9 @@ static float farthest(cart *c, uint64_t run)
     p.dice = (p.dice ^ p.dice >> 30) * UINT64_C(0xbf58476d1ce4e5b9); /* other gusts in every run */
     double most = 0;
     for (int t = 0; t < TICKS; t++) {
-        const double reading[] = {p.x, p.v, p.angle, p.rate}, gain[] = {6.3, 8.4, 57.7, 15};
+        const double gain[] = {6.3, 8.4, 57.7, 15};
         double force = 0;
-        float y[SENSORS];
+        float reading[] = {(float)p.x, (float)p.v, (float)p.angle, (float)p.rate}, y[SENSORS];
         if (plant_fell(&p) || c->sense(c, t, reading, y)) return NAN;
         for (int j = 0; j < SENSORS; j++) force += gain[j] * (double)y[j];
         plant_step(&p, c->start->motor * force, 0.02);
@@ -44,34 +42,20 @@ static float farthest(cart *c, uint64_t run)
     return (float)most;
 }
 
-/* Simulated: the grid point of the reading plus the row's noise. */
-static int simulated(cart *c, int tick, const double *reading, float *noisy)
+static int simulated(cart *c, int tick, float *reading, float *noisy)
 {
-    for (int j = 0; j < SENSORS; j++) {
-        const double step = ldexp(1, ilogb((double)(float)(c->sigma * (double)unit[j])) - 8);
-        const double point = step * rint(reading[j] / step);
-        if (!(fabs(reading[j]) <= 32000 * c->sigma * (double)unit[j])) return 1;
-        noisy[j] = (float)point + c->row[tick * SENSORS + j];
-    }
-    return 0;
+    return certreg_episode_sense(c->sigma, unit, SENSORS, 1, c->row + tick * SENSORS, READINGS,
+                                 reading, noisy) > 0;
 }
 
 /* Deployed, and attacked: the cart seems to move faster than it does. */
-static int deployed(cart *c, int tick, const double *reading, float *noisy)
+static int deployed(cart *c, int tick, float *reading, float *noisy)
 {
-    static _Alignas(64) unsigned char memory[64 * 1024];
-    const certreg_model m = {sizeof m, .inputs = SENSORS, .outputs = 1, .batch = 1, .scale = unit};
-    const certreg_plan p = {sizeof p, .max_samples = 1, .flags = CERTREG_PLAN_DEPLOYED,
-                            .memory = memory, .memory_bytes = sizeof memory}; /* secret seed */
-    float received[SENSORS];
-    certreg_estimator *e;
-    for (int j = 0; j < SENSORS; j++) received[j] = (float)reading[j];
-    received[1] += tick ? unit[1] * (float)copysign(c->attack, c->speed) : 0;
-    if (certreg_estimator_create(NULL, &m, &p, NULL, &e)) return 1;
-    const int failed = certreg_estimator_begin(e, received, c->sigma, 0) ||
-                       certreg_estimator_draw(e, 0, 1, noisy);
+    reading[1] += tick ? unit[1] * (float)copysign(c->attack, c->speed) : 0;
+    if (!tick && certreg_service_start(c->service, 0)) return 1;
+    if (certreg_service_sense(c->service, reading, noisy, NULL)) return 1;
     c->speed = (double)noisy[1];
-    return certreg_estimator_destroy(e), failed;
+    return 0;
 }
 
 /* ---- its certificate */
@@ -83,7 +67,21 @@ static int evaluate(void *user, const certreg_batch *b)
     return 0;
 }
 
-/* The shortest radii of all starts: alpha is not divided, and no start may be left out. */
+/* The radius that holds for the deployed loop, and the service that runs it. */
+static double served(certreg_estimator *e, const certreg_question *q, const certreg_certificate *c,
+                     certreg_service **service)
+{
+    const certreg_service_plan p = {sizeof p, .ticks = TICKS};
+    certreg_certificate out = {.struct_size = sizeof out};
+    certreg_error why = {.struct_size = sizeof why};
+    if (certreg_service_create(e, q, c, &p, &why, service) ||
+        certreg_service_certificate(*service, &out))
+        puts(why.text);
+    return out.radius; /* 0 if there is none */
+}
+
+/* The shortest radii of all starts: alpha is not divided, and no start may be left out. Keeps the
+ * service of the last start, which is that of any other: it has the same noise and terms. */
 static void certify(certreg_estimator *e, cart *c, double radius[2])
 {
     static const float zero[READINGS];
@@ -98,8 +96,10 @@ static void certify(certreg_estimator *e, cart *c, double radius[2])
         if (certreg_estimator_begin(e, zero, c->sigma, noise_id++) ||
             certreg_certify(e, EPISODES, q, 2, out))
             puts(certreg_estimator_error(e)->text), exit(1);
-        for (int k = 0; k < 2; k++) /* the grid's part: theory 14.5 */
-            radius[k] = fmin(radius[k], fmax(0, out[k].radius - c->sigma * sqrt(READINGS) / 512));
+        for (int k = 0; k < 2; k++) {
+            certreg_service_destroy(c->service);
+            radius[k] = fmin(radius[k], served(e, q + k, out + k, &c->service));
+        }
     }
 }
 
@@ -125,5 +125,6 @@ int main(void)
         printf("| %g | %.2f | %.2f | %.3f | %g of %d |\n", c.sigma, r[0], r[1], c.attack, strays,
                RUNS);
     }
+    certreg_service_destroy(c.service);
     certreg_estimator_destroy(e);
 }

@@ -8,9 +8,10 @@
 #include <math.h>
 #include <stdalign.h>
 #include <stdio.h>
-#include <string.h>
 
-static alignas(64) unsigned char memory[LOOP_MEMORY];
+static alignas(64) unsigned char memory[LOOP_MEMORY], service_memory[LOOP_MEMORY];
+static const certreg_question question = {
+    .struct_size = sizeof question, .tolerance = TOLERANCE, .alpha = 1e-3};
 
 settings loop_settings(int trust, int attacked)
 {
@@ -43,64 +44,67 @@ void loop_open(loop *l, const settings *set)
                             .constraints = CERTREG_CONSTRAINT_MEAN,
                             .memory = memory,
                             .memory_bytes = set->memory};
+    const certreg_service_plan service = {.struct_size = sizeof service,
+                                          .reading_error = ERROR_BOUND,
+                                          .memory = service_memory,
+                                          .memory_bytes = set->memory};
+    static const float dark[PIXELS];
     certreg_error why = {.struct_size = sizeof why};
     *l = (loop){.set = set};
-    if (set->trust == TRUST_CERTIFICATE &&
-        certreg_estimator_create(NULL, &m, &p, &why, &l->estimator))
+    if (set->trust != TRUST_CERTIFICATE) return;
+    if (certreg_estimator_create(NULL, &m, &p, &why, &l->estimator) ||
+        certreg_estimator_begin(l->estimator, dark, SIGMA, UINT64_MAX) ||
+        certreg_service_create(l->estimator, &question, NULL, &service, &why, &l->service) ||
+        certreg_service_start(l->service, 0))
         say(l, why.text);
 }
 
 void loop_close(loop *l)
 {
+    certreg_service_destroy(l->service);
     certreg_estimator_destroy(l->estimator);
     l->estimator = NULL;
+    l->service = NULL;
 }
 
 /* ---- which reading to trust, NaN if none */
-static int reaches(const certreg_certificate *c)
-{
-    return c->outcome != CERTREG_OUTCOME_ABSTAINED && c->radius >= ERROR_BOUND;
-}
-
-static int still_holds(loop *l, const float *pixels)
-{
-    certreg_certificate here = {.struct_size = sizeof here};
-    if (!l->set->keep || !reaches(&l->anchor)) return 0;
-    if (certreg_move_certificate(&l->anchor, PIXELS, NULL, l->pixels, pixels, NULL, &here))
-        return 0;
-    l->left = here.radius;
-    return reaches(&here);
-}
-
 /* The tick is the noise id, so no two ticks have the same noise. */
 static certreg_status certify(loop *l, const float *pixels)
 {
-    const certreg_question q = {.struct_size = sizeof q, .tolerance = TOLERANCE, .alpha = 1e-3};
     l->anchor = (certreg_certificate){.struct_size = sizeof l->anchor};
-    memcpy(l->pixels, pixels, sizeof l->pixels);
     certreg_status status = CERTREG_OK;
     if (l->set->deadline > 0)
         status = certreg_estimator_set_deadline(l->estimator, l->set->deadline);
     if (!status) status = certreg_estimator_begin(l->estimator, pixels, SIGMA, (uint64_t)l->ticks);
-    if (!status) status = certreg_certify(l->estimator, SAMPLES, &q, 1, &l->anchor);
-    return status;
+    if (!status) status = certreg_certify(l->estimator, SAMPLES, &question, 1, &l->anchor);
+    if (status) return say(l, certreg_estimator_error(l->estimator)->text), status;
+    l->calls += (long)l->anchor.samples;
+    if (l->anchor.stop == CERTREG_STOP_DEADLINE && ++l->missed)
+        say(l, "the deadline came before all samples: take fewer, or a longer deadline");
+    return certreg_service_anchor(l->service, pixels, &l->anchor);
+}
+
+/* The prediction of the certificate that is served, if it reaches as far as the camera's error. */
+static double served(loop *l, const float *pixels, int source)
+{
+    certreg_tick tick = {.struct_size = sizeof tick};
+    double angle;
+    if (certreg_service_act(l->service, pixels, &angle, &tick))
+        say(l, certreg_service_error(l->service)->text);
+    l->left = tick.left;
+    l->source = tick.source == CERTREG_TICK_ANSWERED ? source : SOURCE_TILT;
+    return angle;
 }
 
 static double certified(loop *l, const float *pixels)
 {
-    l->source = SOURCE_MOVED;
-    if (still_holds(l, pixels)) return l->anchor.prediction;
+    double angle = NAN;
     l->source = SOURCE_TILT;
-    if (!l->estimator) return NAN;
     l->left = 0;
-    if (certify(l, pixels)) return say(l, certreg_estimator_error(l->estimator)->text), NAN;
-    l->calls += (long)l->anchor.samples;
-    if (l->anchor.stop == CERTREG_STOP_DEADLINE && ++l->missed)
-        say(l, "the deadline came before all samples: take fewer, or a longer deadline");
-    l->left = l->anchor.radius;
-    if (!reaches(&l->anchor)) return NAN;
-    l->source = SOURCE_NETWORK;
-    return l->anchor.prediction;
+    if (!l->service) return NAN;
+    if (l->set->keep) angle = served(l, pixels, SOURCE_MOVED);
+    if (l->source == SOURCE_MOVED || certify(l, pixels)) return angle;
+    return served(l, pixels, SOURCE_NETWORK);
 }
 
 static double reading(loop *l, const float *pixels)

@@ -2,12 +2,13 @@
  * libcertreg: the deployed loop, bound to its certificate.
  *
  *     certreg_service_plan p = {.struct_size = sizeof p, .deadline = 0.004};
- *     if (certreg_service_create(e, &question, &c, &p, &why, &s)    // certified by e
+ *     certreg_tick tick = {.struct_size = sizeof tick};
+ *     if (certreg_service_create(e, &question, &c, &p, &why, &s)    // e certified c
  *         || certreg_service_start(s, 0)) ...                       // secret noise
- *     for (;;) {                                                    // every tick
- *         certreg_tick tick = {.struct_size = sizeof tick};
+ *     while (running) {                                             // every tick
  *         status = certreg_service_act(s, reading, &action, &tick);
  *         if (tick.source != CERTREG_TICK_ANSWERED) action = my_fallback();
+ *         ...
  *     }
  *
  * The service takes noise, scale, sigma, masks, batch and statistic from the estimator
@@ -44,8 +45,8 @@ typedef struct certreg_service_plan {
     int32_t reserved; /* 0 */
     size_t ticks; /* of an episode: the row has inputs/ticks readings of each. Else 0 */
     double deadline; /* seconds that a tick may take; 0: no deadline */
-    /* The length, in ||D^-1 delta||, below which the error of a reading stays. An act
-     * answers if at least this radius is left about the reading. Not for episodes */
+    /* For certreg_service_act: the length, in ||D^-1 delta||, below which the error of
+     * a reading stays. At least this radius has to be left about the reading. */
     double reading_error;
     const double *fallback; /* one number for each output of the question: the action of
                                a tick without an answer. NULL: NaN. Copied */
@@ -95,15 +96,15 @@ typedef struct certreg_service_log {
  * needed)
  *  @param question     the certified question
  *  @param certificate  its answer, about CERTREG_CENTER_PREDICTION and not by
- *                      CERTREG_METHOD_BASELINE; for an episode with a radius above 0,
- *                      else the first anchor
+ *                      CERTREG_METHOD_BASELINE. For an episode with a radius above 0.
+ *                      Else the first anchor; NULL: none yet, every act is OUTSIDE
  *  @param why          receives the error, or NULL
  *  @param out          receives the service
  *  @return CERTREG_OK; CERTREG_E_MISMATCH if the certificate has another question,
- *          sigma, input or scale, or was made with or without masks; CERTREG_E_INVALID,
- *          also for a served certificate if model.eval is NULL or the model has masks,
- *          and for an episode whose ticks differ in scale or masks;
- *          CERTREG_E_WRONG_STATE (before begin); as certreg_estimator_create
+ *          sigma, input or scale, or has masks and the estimator none;
+ * CERTREG_E_INVALID, also for a served certificate if model.eval is NULL, and for an
+ * episode whose ticks differ in scale or masks; CERTREG_E_WRONG_STATE (before begin);
+ *          as certreg_estimator_create
  *  @par Memory one block from malloc, or none with plan.memory
  *  @par Source theory 1.5, 1.9, 14.5  @since 0.3 */
 CERTREG_API certreg_status certreg_service_create(
@@ -184,7 +185,8 @@ CERTREG_API const certreg_error *certreg_service_error(const certreg_service *);
  *  @param reading  rows*sensors floats
  *  @param noisy    receives rows*sensors floats; a whole row of NaN if
  *                  certreg_service_sense would fail. May be the readings themselves
- *  @return the number of rows that failed: write NaN as the output of such an episode
+ *  @return the number of rows that failed: write NaN as the output of such an episode.
+ *          The call may set FE_INEXACT
  *  @par Threads any  @par Source theory 14.5  @since 0.3 */
 CERTREG_API size_t certreg_episode_sense(
     double sigma, const float *scale, size_t sensors, size_t rows, const float *noise,

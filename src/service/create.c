@@ -263,6 +263,7 @@ static void init(certreg_service *s, const request *r, cr_view *certified)
     }
     s->question.prediction = NULL;
     s->question.prediction_count = 0;
+    cr_certificate_init(NULL, NULL, &s->certificate);
     s->plan.fallback = s->fallback;
 }
 
@@ -290,7 +291,8 @@ static certreg_status create(cr_context certified, const certreg_question *quest
     status = certreg_estimator_create(r.backend, &r.model, &r.sampling, why, &e);
     if (!status) s->w = cr_estimator_context(e);
     if (!status && s->is_episode) status = take_episode(s, certified.record, certificate, why);
-    else if (!status) status = cr_service_anchor(s, certified.record->input.z, certificate, why);
+    else if (!status && certificate)
+        status = cr_service_anchor(s, certified.record->input.z, certificate, why);
     if (!status) *out = s;
     else certreg_estimator_destroy(e);
     if (status && owned) cr_handle_release(s);

@@ -132,28 +132,31 @@ static int sense_row(double sigma, const float *scale, size_t sensors, const flo
                      const float *reading, float *noisy)
 {
     int failed = 0;
-    for (size_t j = 0; j < sensors; j++)
-        failed |= !isnan(noise[j]) && !is_near(reading[j], deviation_of(sigma, scale, j));
-    for (size_t j = 0; j < sensors && !failed; j++) {
+    for (size_t j = 0; j < sensors; j++) {
         const float deviation = deviation_of(sigma, scale, j);
         const double step = deviation > 0 ? cr_grid_step(deviation) : 0;
-        const double point = step > 0 ? step * rint((double)reading[j] / step) : (double)reading[j];
+        double point = (double)reading[j];
+        failed |= !isnan(noise[j]) && !is_near(reading[j], deviation);
+        if (step > 0) point = step * rint(point / step);
         noisy[j] = isnan(noise[j]) ? NAN : (float)(point + (double)noise[j]);
     }
     if (failed) write_nan(noisy, sensors);
     return failed;
 }
 
+/* A callback calls this in every tick, and a change of the environment takes longer than the rest;
+ * only the direction of rounding matters. */
 size_t certreg_episode_sense(double sigma, const float *scale, size_t sensors, size_t rows,
                              const float *noise, size_t stride, const float *reading, float *noisy)
 {
+    const int changes = fegetround() != FE_TONEAREST;
     fenv_t callers;
     size_t failed = 0;
-    cr_environment_enter(&callers);
+    if (changes) cr_environment_enter(&callers);
     for (size_t i = 0; i < rows; i++)
         failed += (size_t)sense_row(sigma, scale, sensors, noise + i * stride,
                                     reading + i * sensors, noisy + i * sensors);
-    cr_environment_leave(&callers);
+    if (changes) cr_environment_leave(&callers);
     return failed;
 }
 
