@@ -55,6 +55,7 @@
 #include "certreg/denoiser.h"
 #include "certreg/interval.h"
 #include "certreg/queue.h"
+#include "certreg/service.h"
 #include "certreg/worst_function.h"
 #endif
 #include <atomic>
@@ -196,16 +197,16 @@ int evaluate(F &f, const certreg_batch &b, std::exception_ptr &thrown) noexcept
     return failed;
 }
 
-/* State that an estimator shares with its attacks. */
+/* State that an estimator shares with its attacks and services. */
 struct state {
     std::exception_ptr thrown; /* by the model, in the running call */
     std::atomic_flag running = ATOMIC_FLAG_INIT;
 };
 } // namespace detail
 
-/** Base of estimators, queues, solvers, bisections and attacks. During a call, another
- *  call on it, its estimator or its attacks throws CERTREG_E_BUSY and changes only its
- *  own `out`. Move or destroy it only while no other thread uses it. */
+/** Base of all handles. During a call, another
+ *  call on it, its estimator, attacks or services throws CERTREG_E_BUSY and changes
+ * only its own `out`. Move or destroy it only while no other thread uses it. */
 template <class H, const certreg_error *(*Error)(const H *)> class handle
 {
   public:
@@ -290,6 +291,7 @@ class backend
 class estimator : public handle<certreg_estimator, certreg_estimator_error>
 {
     friend struct attack;
+    friend struct service;
 
   public:
     /** @param f  the model: any callable, copied or moved in (std::ref for one that
@@ -407,6 +409,41 @@ struct attack : handle<certreg_attack, certreg_attack_error> {
     {
         float *const to = shift.data() ? shift.has(inputs_, "shift") : nullptr;
         return answer<certreg_attack_result>(certreg_attack_run, &q, &options, to);
+    }
+};
+
+/** A certreg_service of what an estimator has certified. An exception of the model
+ *  leaves act, and the action is the fallback. */
+struct service : handle<certreg_service, certreg_service_error> {
+    /** @param c  NULL: no anchor yet */
+    service(
+        const estimator &certified, const certreg_question &q,
+        const certreg_certificate *c, const certreg_service_plan &plan)
+    {
+        const auto by = certreg_service_create;
+        state_ = certified.state_;
+        h_ = detail::create(
+            certreg_service_destroy, certified.h_, by, certified.get(), &q, c, &plan);
+        inputs_ = certified.inputs_ / (plan.ticks ? plan.ticks : 1);
+        columns_ = q.output_count ? q.output_count : 1;
+        if (q.output == CERTREG_ALL_OUTPUTS) columns_ = certified.columns_;
+    }
+    void start(uint64_t seed = 0) { call(certreg_service_start, seed); }
+    certreg_tick sense(span<const float> reading, span<float> noisy)
+    {
+        const float *const from = reading.has(inputs_, "reading");
+        return answer<certreg_tick>(
+            certreg_service_sense, from, noisy.has(inputs_, "noisy"));
+    }
+    certreg_tick act(span<const float> reading, span<double> action)
+    {
+        const float *const from = reading.has(inputs_, "reading");
+        return answer<certreg_tick>(
+            certreg_service_act, from, action.has(columns_, "action"));
+    }
+    void anchor(span<const float> z, const certreg_certificate &c)
+    {
+        call(certreg_service_anchor, z.has(inputs_, "z"), &c);
     }
 };
 

@@ -1,5 +1,5 @@
 // Handles: moves, any order of destruction, exceptions of the model, wrong sizes, no allocations;
-// queues.
+// queues and services.
 #include "kit.hpp"
 #include <cmath>
 #include <cstdlib>
@@ -346,4 +346,33 @@ TEST(an_exception_leaves_the_run_of_a_queue)
     CHECK(q.add(input(0), kit::input, {kit::question()}));
     q.run();
     CHECK(q.take()->certificates[0].radius > 0);
+}
+
+// ---- services
+
+TEST(an_exception_leaves_the_act_of_a_service)
+{
+    size_t calls = 0, at = SIZE_MAX;
+    const double fallback = -5;
+    auto serving = certreg::make<certreg_serving>();
+    auto plan = certreg::make<certreg_service_plan>();
+    auto q = kit::question();
+    serving.samples = 11;
+    serving.failure_rate = 0.1;
+    plan.fallback = &fallback;
+    q.serving = &serving;
+    std::optional<certreg::estimator> e;
+    e.emplace(fragile(&calls, &at), kit::shape(), kit::plan());
+    e->begin(kit::input, 0.25, 0);
+    const auto c = e->certify(1000, q);
+    certreg::service s(*e, q, &c, plan);
+    e.reset();
+    double action[1] = {};
+    s.start();
+    CHECK(s.act(kit::input, action).source == CERTREG_TICK_ANSWERED && *action != fallback);
+    at = calls + 3;
+    CHECK(loses([&] { s.act(kit::input, action); }) && *action == fallback);
+    s.anchor(kit::input, c);
+    REFUSED(s.act({1, 2}, action), CERTREG_E_INVALID, "reading has 2 elements");
+    REFUSED(s.act(kit::input, {}), CERTREG_E_INVALID, "action has 0 elements");
 }
