@@ -114,13 +114,13 @@ static void ask_all(refusals *r)
 static void ask_service(refusals *r)
 {
     certreg_service_log log = STRUCT(certreg_service_log, .ticks = 7);
-    certreg_tick tick = STRUCT(certreg_tick, .source = CERTREG_TICK_ANSWERED);
+    certreg_tick tick = STRUCT(certreg_tick, .source = CERTREG_SOURCE_ANSWERED);
     certreg_certificate c = kit_stale();
     double action = 7;
     float noisy = 7;
     EXPECT(r, certreg_service_start(r->d, 0), 1);
     EXPECT(r, certreg_service_act(r->d, z, &action, &tick),
-           tick.source == CERTREG_TICK_FAILED && (action == 7 || isnan(action)));
+           tick.source == CERTREG_SOURCE_FAILED && (action == 7 || isnan(action)));
     EXPECT(r, certreg_service_sense(r->d, z, &noisy, &tick), noisy == 7);
     EXPECT(r, certreg_service_anchor(r->d, z, &c), 1);
     EXPECT(r, certreg_service_certificate(r->d, &c), kit_is_blank(&c, r->expected));

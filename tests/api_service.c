@@ -5,6 +5,7 @@
 #include "support/entropy.h"
 #include "support/names.h"
 #include <certreg/service.h>
+#include <fenv.h>
 #include <time.h>
 
 enum { TICKS = 5, SENSORS = 3, READINGS = TICKS * SENSORS, SAMPLES = 1000, SERVED = 11 };
@@ -160,7 +161,7 @@ TEST(service_senses_what_the_callback_simulates)
         }
         certreg_tick tick = {.struct_size = sizeof tick};
         SERVICE_OK(s, certreg_service_sense(s, received, noisy, &tick));
-        ck_assert_int_eq(tick.source, CERTREG_TICK_ANSWERED);
+        ck_assert_int_eq(tick.source, CERTREG_SOURCE_ANSWERED);
         ck_assert_uint_eq(tick.number, (unsigned)t);
         KIT_OK(rows, certreg_estimator_begin(rows, moved, 0.5, 0));
         KIT_OK(rows, certreg_estimator_draw(rows, (unsigned)t, 1, row));
@@ -222,7 +223,7 @@ TEST_ROWS(service_counts_readings_that_are_too_far_as_out, too_far)
     SERVICE_STATUS(s, certreg_service_sense(s, too_far[_i].reading, noisy, &tick),
                    CERTREG_E_OUT_OF_RANGE);
     KIT_SAYS(certreg_service_error(s), "reading[");
-    ck_assert_int_eq(tick.source, CERTREG_TICK_FAILED);
+    ck_assert_int_eq(tick.source, CERTREG_SOURCE_FAILED);
     SERVICE_OK(s, certreg_service_sense(s, in_place, in_place, NULL));
     ck_assert_uint_eq(log_of(s).failed, 1);
     ck_assert_uint_eq(log_of(s).ticks, 2);
@@ -297,14 +298,14 @@ TEST(service_acts_within_the_certified_ball_only)
         double part;
         float other;
         int32_t source;
-    } at[] = {{0, 4, CERTREG_TICK_ANSWERED},
-              {0.74, 4, CERTREG_TICK_ANSWERED},
-              {0.76, 4, CERTREG_TICK_OUTSIDE},
-              {-1.1, 4, CERTREG_TICK_OUTSIDE},
-              {0, 4.5f, CERTREG_TICK_OUTSIDE}}; /* a feature without noise */
+    } at[] = {{0, 4, CERTREG_SOURCE_ANSWERED},
+              {0.74, 4, CERTREG_SOURCE_ANSWERED},
+              {0.76, 4, CERTREG_SOURCE_OUTSIDE},
+              {-1.1, 4, CERTREG_SOURCE_OUTSIDE},
+              {0, 4.5f, CERTREG_SOURCE_OUTSIDE}}; /* a feature without noise */
     for (int i = 0; i < 5; i++) {
         const float reading[] = {(float)(1 + 0.5 * at[i].part * radius), -2, at[i].other};
-        const int is_answered = at[i].source == CERTREG_TICK_ANSWERED;
+        const int is_answered = at[i].source == CERTREG_SOURCE_ANSWERED;
         certreg_tick tick = {.struct_size = sizeof tick};
         double action = NAN;
         SERVICE_OK(s, certreg_service_act(s, reading, &action, &tick));
@@ -327,12 +328,12 @@ TEST(service_takes_another_anchor)
     KIT_OK(c->e, certreg_certify(c->e, SAMPLES, &c->question, 1, &other));
     SERVICE_STATUS(s, certreg_service_anchor(s, here, &other), CERTREG_E_MISMATCH);
     SERVICE_OK(s, certreg_service_act(s, here, &action, &tick)); /* the old one stays */
-    ck_assert_int_eq(tick.source, CERTREG_TICK_ANSWERED);
+    ck_assert_int_eq(tick.source, CERTREG_SOURCE_ANSWERED);
     SERVICE_OK(s, certreg_service_anchor(s, there, &other));
     SERVICE_OK(s, certreg_service_act(s, there, &action, &tick));
     ck_assert_double_eq(action, other.prediction);
     SERVICE_OK(s, certreg_service_act(s, here, &action, &tick));
-    ck_assert_int_eq(tick.source, CERTREG_TICK_OUTSIDE);
+    ck_assert_int_eq(tick.source, CERTREG_SOURCE_OUTSIDE);
     ck_assert_uint_eq(log_of(s).input_digest, other.input_digest);
 }
 
@@ -357,7 +358,7 @@ TEST(service_falls_back_when_the_deadline_is_over)
     certreg_service *s =
         started(c, (certreg_service_plan){.deadline = 1e-9, .fallback = &fallback});
     SERVICE_OK(s, certreg_service_act(s, here, &action, &tick));
-    ck_assert_int_eq(tick.source, CERTREG_TICK_LATE);
+    ck_assert_int_eq(tick.source, CERTREG_SOURCE_LATE);
     ck_assert_double_eq(action, fallback);
     ck_assert_uint_eq(log_of(s).late, 1);
 }
@@ -388,7 +389,7 @@ TEST_TIMES(service_fails_if_the_model_fails, 3)
     fails = 1;
     SERVICE_STATUS(s, certreg_service_act(s, here, &action, &tick),
                    _i == 1 ? CERTREG_OK : CERTREG_E_NOT_FINITE);
-    ck_assert_int_eq(tick.source, _i == 1 ? CERTREG_TICK_ANSWERED : CERTREG_TICK_FAILED);
+    ck_assert_int_eq(tick.source, _i == 1 ? CERTREG_SOURCE_ANSWERED : CERTREG_SOURCE_FAILED);
     ck_assert_int_eq(isnan(action) != 0, _i != 1);
 }
 
@@ -488,11 +489,31 @@ TEST_ROWS(service_refuses_what_was_not_certified, wrongs)
 TEST(service_runs_in_the_memory_of_its_caller)
 {
     static _Alignas(64) unsigned char memory[200 * 1024];
+    const certified *c = single(fresh);
+    certreg_service_plan p = {.struct_size = sizeof p, .memory = memory};
+    certreg_error why;
     double action;
-    certreg_service *s = started(
-        single(fresh), (certreg_service_plan){.memory = memory, .memory_bytes = sizeof memory});
+    certreg_service *s = NULL;
+    ck_assert_int_eq(certreg_service_size(c->e, &c->question, &p, NULL, &p.memory_bytes),
+                     CERTREG_OK);
+    ck_assert_uint_le(p.memory_bytes, sizeof memory);
+    p.memory_bytes--;
+    ck_assert_int_eq(make(c, p, &why, &s), CERTREG_E_SMALL_MEMORY);
+    p.memory_bytes++;
+    s = started(c, p);
     ck_assert((unsigned char *)s == memory);
     SERVICE_OK(s, certreg_service_act(s, here, &action, NULL));
+}
+
+TEST(service_simulates_alike_in_every_environment)
+{
+    const float noise[] = {0.25f, -0.5f, 0}, reading[] = {1.0007f, -3.3f, 5};
+    float nearest[SENSORS], upward[SENSORS];
+    certreg_episode_sense(0.1, unit, SENSORS, 1, noise, 0, reading, nearest);
+    fesetround(FE_UPWARD);
+    certreg_episode_sense(0.1, unit, SENSORS, 1, noise, 0, reading, upward);
+    fesetround(FE_TONEAREST);
+    ck_assert_mem_eq(upward, nearest, sizeof nearest);
 }
 
 TEST(service_refuses_ticks_at_the_wrong_time)

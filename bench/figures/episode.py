@@ -97,7 +97,7 @@ def found(settings: Settings) -> Found:
         policies = [adversary.learn(budget) for budget in (12.0, 25.0)]
         for i, share in enumerate(SHARES):
             serving = None if i == 0 else Serving(1, share)
-            certified[i, k] = loop.certified(sigma, serving, seed=SEED + i)
+            certified[i, k] = loop.certified(sigma, serving, seed=SEED + i)[0]
             broken[i, k] = min(adversary.breaks(policy, share) for policy in policies)
             print(f"  σ {sigma:g}, share {share:g}: certified {certified[i, k]:.2f}, "
                   f"broken at {broken[i, k]:.2f}")  # fmt: skip

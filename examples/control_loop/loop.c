@@ -92,7 +92,7 @@ static double served(loop *l, const float *pixels, int source)
     if (certreg_service_act(l->service, pixels, &angle, &tick))
         say(l, certreg_service_error(l->service)->text);
     l->left = tick.left;
-    l->source = tick.source == CERTREG_TICK_ANSWERED ? source : SOURCE_TILT;
+    l->source = tick.source == CERTREG_SOURCE_ANSWERED ? source : SOURCE_TILT;
     return angle;
 }
 

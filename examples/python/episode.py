@@ -4,7 +4,8 @@ Gymnasium, for many runs at once."""
 
 import numpy as np
 from certreg import (
-    NO_PILOT, PLAN_COUNT_FAILURES, PLAN_DEPLOYED, PLAN_EPISODE, Estimator, Question, Serving,
+    NO_PILOT, PLAN_COUNT_FAILURES, PLAN_EPISODE, Estimator, Question, Service, Serving,
+    episode_sense,
 )  # fmt: skip
 
 TICKS, LIMIT, EPISODES = 200, 0.8, 4000
@@ -42,35 +43,34 @@ def farthest(runs, sense, angle=0.0):  # the loop, simulated or deployed; NaN: t
     return most
 
 
-def simulated(rows, sigma):  # grid points of the readings plus the noise of a row for each run
-    step = np.exp2(np.floor(np.log2(np.float32(sigma * UNIT))) - 8)
+def simulated(rows, sigma):  # the readings with the noise of a row for each run
     noise = rows.reshape(-1, TICKS, 4)
-    return lambda tick, reading: step * np.rint(reading / step) + noise[:, tick]
+    return lambda tick, reading: episode_sense(reading, noise[:, tick], sigma, UNIT)
 
 
-def deployed(sigma):  # noise about the received readings, from a fresh secret seed
-    def sense(tick, reading):
-        with Estimator(None, 4, 1, scale=UNIT, flags=PLAN_DEPLOYED) as noise:
-            noise.begin(reading[0], sigma)
-            return noise.draw(0, 1)
-
-    return sense
+def deployed(service):  # noise about the received readings, from a secret seed of each run
+    service.start()
+    return lambda tick, reading: service.sense(reading[0]).value[None]
 
 
-def certified(sigma, serving=None, angle=0.0, seed=None):
+def certified(sigma, serving=None, angle=0.0, seed=None, run=lambda service: None):
+    """The radius for the deployed loop, and what `run` returns of its service."""
+
     def model(rows):  # random, so that it is not checked
         return farthest(len(rows), simulated(rows, sigma), angle)
 
     flags = dict(flags=PLAN_EPISODE | PLAN_COUNT_FAILURES, pilot=NO_PILOT, check=False)
     scale = np.tile(UNIT, TICKS)
+    question = Question(LIMIT, alpha=0.01, prediction=0.0, serving=serving)
     with Estimator(model, 4 * TICKS, EPISODES, scale=scale, seed=seed, **flags) as e:
-        question = Question(LIMIT, alpha=0.01, prediction=0.0, serving=serving)
         c = e.certify(np.zeros(4 * TICKS), sigma, EPISODES, question)
-    return max(0, c.radius - sigma * np.sqrt(4 * TICKS) / 512)  # the grid's part
+        with Service(e, question, c, ticks=TICKS) as service:
+            return service.certificate().radius, run(service)
 
 
 if __name__ == "__main__":
     for text, serving in ("the median stays", None), ("19 of 20 runs stay", Serving(1, 0.05)):
-        least = min(certified(1.6, serving, angle) for angle in (0, 0.1, -0.1))
+        least = min(certified(1.6, serving, angle)[0] for angle in (0, 0.1, -0.1))
         print(f"{text} within {LIMIT} m for changes below {least:.2f}, from each of three starts")
-    print(f"a deployed run strays {farthest(1, deployed(1.6))[0]:.2f} m")
+    _, strays = certified(1.6, run=lambda service: farthest(1, deployed(service)))
+    print(f"a deployed run strays {strays[0]:.2f} m")

@@ -164,8 +164,7 @@ struct certreg_target {
  *  angle, and prediction intervals. Served episodes follow one another; episodes at the
  *  same time are not covered. An attack searches for a fixed change. Set
  *  CERTREG_PLAN_COUNT_FAILURES too, and write NaN for an episode that crashed or took
- *  too long. The estimator that draws noise in the deployed loop has
- *  CERTREG_PLAN_DEPLOYED (sampling.h) instead, and the inputs of one tick. */
+ *  too long. In the deployed loop certreg_service_sense (service.h) adds the noise. */
 
 #ifdef CERTREG_EXPERIMENTAL
 /* A flag for plan.flags */

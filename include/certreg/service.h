@@ -7,7 +7,7 @@
  *         || certreg_service_start(s, 0)) ...                       // secret noise
  *     while (running) {                                             // every tick
  *         status = certreg_service_act(s, reading, &action, &tick);
- *         if (tick.source != CERTREG_TICK_ANSWERED) action = my_fallback();
+ *         if (tick.source != CERTREG_SOURCE_ANSWERED) action = my_fallback();
  *         ...
  *     }
  *
@@ -51,23 +51,23 @@ typedef struct certreg_service_plan {
     const double *fallback; /* one number for each output of the question: the action of
                                a tick without an answer. NULL: NaN. Copied */
     void *memory;           /* 64-byte aligned, outlives the service; NULL: allocate */
-    size_t memory_bytes;    /* if it is too small, the error says what is needed */
+    size_t memory_bytes;    /* at least certreg_service_size */
 } certreg_service_plan;
 
 /* The origin of an action or a noisy reading. */
-enum certreg_tick_source {
-    CERTREG_TICK_FAILED = 0,   /* the status says why: the fallback, or NaN */
-    CERTREG_TICK_ANSWERED = 1, /* what the certificate is about */
-    CERTREG_TICK_OUTSIDE = 2,  /* too little radius is left about the reading: the
+enum certreg_source {
+    CERTREG_SOURCE_FAILED = 0,   /* the status says why: the fallback, or NaN */
+    CERTREG_SOURCE_ANSWERED = 1, /* what the certificate is about */
+    CERTREG_SOURCE_OUTSIDE = 2,  /* too little radius is left about the reading: the
                                   fallback. certreg_service_anchor helps */
-    CERTREG_TICK_LATE = 3      /* the deadline left no time for all samples: the
+    CERTREG_SOURCE_LATE = 3      /* the deadline left no time for all samples: the
                                   fallback */
 };
 
 /** One tick. */
 typedef struct certreg_tick {
     uint32_t struct_size;
-    int32_t source;  /* CERTREG_TICK_... */
+    int32_t source;  /* CERTREG_SOURCE_... */
     uint64_t number; /* of the tick since the start, from 0 */
     double left;     /* the radius that is left about the reading; in an episode that of
                         the certificate */
@@ -111,6 +111,12 @@ CERTREG_API certreg_status certreg_service_create(
     certreg_estimator *certified, const certreg_question *question,
     const certreg_certificate *certificate, const certreg_service_plan *,
     certreg_error *why, certreg_service **out);
+
+/** Computes the memory of such a service, about that of an estimator for one request.
+ *  @return as certreg_service_create; 0 bytes after a failure  @since 0.3 */
+CERTREG_API certreg_status certreg_service_size(
+    certreg_estimator *certified, const certreg_question *question,
+    const certreg_service_plan *, certreg_error *why, size_t *bytes);
 
 /** Destroys a service; NULL is allowed. The caller keeps plan.memory.  @since 0.3 */
 CERTREG_API void certreg_service_destroy(certreg_service *);

@@ -17,7 +17,8 @@ Layers of the modules; each module imports only from modules that come before it
 
     library      arguments constants structs display causes library files arrays
     models       onnx_file frames boxes models denoise inputs parametric training
-    one input    questions results solver plots alternatives attacks queue estimator intervals check
+    one input    questions results solver plots alternatives attacks queue estimator service intervals
+                 check
     many inputs  report_page table workers store rows
     choices      units tuning regressor
     command      cli"""
@@ -45,7 +46,7 @@ from .constants import (
     LEAST_WORST_CASE_EVALUATIONS, MOST_REGIONS, NO_PILOT, PLAN_COUNT_FAILURES, PLAN_DEPLOYED,
     PLAN_EPISODE, PLAN_PAIRS, RADIUS_EVALUATIONS, VERSION_NUMBER, WORST_CASE_EVALUATIONS, Attack,
     Center, Constraint, Constraints, Dependence, Domain, Method, Outcome, Output, Reason, Region,
-    Score, Side, Statistic, Status, Stop, __version__,
+    Score, Side, Source, Statistic, Status, Stop, __version__,
 )
 from .denoise import Denoised
 from .library import CertregError, ModelWarning
@@ -65,6 +66,7 @@ _LATER = {
     "parametric": "Combinations Crops GainAndShift Parametric",
     "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
     "rows": "Options certify_rows",
+    "service": "Service ServiceLog Tick episode_sense",
     "table": "ResumeError Rows RowsError plan_population population",
     "training": "TrainedDenoiser join_denoiser train_denoiser",
     "tuning": "Comparison Trial TunedScale compare_denoised tune_scale",
@@ -79,6 +81,7 @@ if _TYPE_CHECKING:
     from .parametric import Combinations, Crops, GainAndShift, Parametric
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
     from .rows import Options, certify_rows
+    from .service import Service, ServiceLog, Tick, episode_sense
     from .table import ResumeError, Rows, RowsError, plan_population, population
     from .training import TrainedDenoiser, join_denoiser, train_denoiser
     from .tuning import Comparison, Trial, TunedScale, compare_denoised, tune_scale

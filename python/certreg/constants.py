@@ -265,6 +265,20 @@ class Attack(Named):
     BROKEN = 1
 
 
+class Source(Named):
+    """The origin of the value of a tick of a service. Experimental.
+
+    - FAILED: the call failed; its value is the fallback, or NaN.
+    - ANSWERED: the value is what the certificate is about.
+    - OUTSIDE: too little radius is left about the reading, so it is the fallback.
+    - LATE: the deadline left no time for all samples, so it is the fallback."""
+
+    FAILED = 0
+    ANSWERED = 1
+    OUTSIDE = 2
+    LATE = 3
+
+
 class Reason(Named):
     """Why a certificate abstains: the first of these that applies.
 

@@ -122,6 +122,21 @@ class Run(Struct):
         (f64, "sigma model_seconds library_seconds"))
 
 
+class ServicePlan(Struct):
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"), (size_t, "ticks"),
+        (f64, "deadline reading_error"), (pointer, "fallback memory"), (size_t, "memory_bytes"))
+
+
+class Tick(Struct):
+    _fields_ = fields((u32, "struct_size"), (i32, "source"), (u64, "number"),
+        (f64, "left seconds"))
+
+
+class ServiceLog(Struct):
+    _fields_ = fields((u32, "struct_size"), (i32, "reserved"),
+        (u64, "seed question_digest input_digest starts ticks answered outside failed late"))
+
+
 class Bounds(Struct):
     _fields_ = fields((u32, "struct_size constraints"),
         (f64, "sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi range_lo range_hi"),
@@ -300,6 +315,20 @@ FUNCTIONS = {
     "certreg_estimator_cancel": (None, pointer),
     "certreg_estimator_info": (i32, pointer, ref(Run)),
     "certreg_question_digest": (i32, ref(Question), ref(Error), pointer),
+    "certreg_service_create": (i32, pointer, ref(Question), ref(Certificate), ref(ServicePlan),
+        ref(Error), ref(pointer)),
+    "certreg_service_size": (i32, pointer, ref(Question), ref(ServicePlan), ref(Error),
+        pointer),
+    "certreg_service_destroy": (None, pointer),
+    "certreg_service_start": (i32, pointer, u64),
+    "certreg_service_sense": (i32, pointer, pointer, pointer, ref(Tick)),
+    "certreg_service_act": (i32, pointer, pointer, pointer, ref(Tick)),
+    "certreg_service_anchor": (i32, pointer, pointer, ref(Certificate)),
+    "certreg_service_certificate": (i32, pointer, ref(Certificate)),
+    "certreg_service_info": (i32, pointer, ref(ServiceLog)),
+    "certreg_service_error": (ref(Error), pointer),
+    "certreg_episode_sense": (size_t, f64, pointer, size_t, size_t, pointer, size_t, pointer,
+        pointer),
     "certreg_estimator_bounds": (i32, pointer, ref(Question), i32, ref(Bounds)),
     "certreg_solver_size": (size_t,),
     "certreg_solver_create": (i32, ref(SolverPlan), ref(Error), ref(pointer)),

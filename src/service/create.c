@@ -299,6 +299,33 @@ static certreg_status create(cr_context certified, const certreg_question *quest
     return status;
 }
 
+/* Takes the estimator that certified for a call; `out` is the caller's, not NULL. */
+static certreg_status lock(certreg_estimator *certified, const void *out, certreg_error *error)
+{
+    cr_error_clear(error);
+    if (!out || !certified)
+        return cr_error_set(error, CERTREG_E_INVALID, "%s is NULL", out ? "certified" : "out");
+    const certreg_status status = cr_estimator_lock(certified);
+    if (status) *error = *certreg_estimator_error(certified);
+    return status;
+}
+
+certreg_status certreg_service_size(certreg_estimator *certified, const certreg_question *question,
+                                    const certreg_service_plan *plan, certreg_error *why,
+                                    size_t *bytes)
+{
+    certreg_error error;
+    request r;
+    certreg_status status = lock(certified, bytes, &error);
+    if (!status) {
+        status = read_request(cr_estimator_context(certified), question, plan, &r, &error);
+        status = cr_estimator_unlock(certified, status);
+    }
+    if (bytes) *bytes = status ? 0 : r.own + r.estimator;
+    cr_error_copy_out(why, &error);
+    return status;
+}
+
 certreg_status certreg_service_create(certreg_estimator *certified,
                                       const certreg_question *question,
                                       const certreg_certificate *certificate,
@@ -306,12 +333,8 @@ certreg_status certreg_service_create(certreg_estimator *certified,
                                       certreg_service **out)
 {
     certreg_error error;
-    cr_error_clear(&error);
     if (out) *out = NULL;
-    certreg_status status = out && certified ? cr_estimator_lock(certified)
-                                             : cr_error_set(&error, CERTREG_E_INVALID, "%s is NULL",
-                                                            certified ? "out" : "certified");
-    if (status && out && certified) error = *certreg_estimator_error(certified);
+    certreg_status status = lock(certified, out, &error);
     if (!status)
         status = cr_estimator_unlock(certified, create(cr_estimator_context(certified), question,
                                                        certificate, plan, out, &error));

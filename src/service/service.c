@@ -28,7 +28,7 @@ static double now(const certreg_service *s)
 }
 
 typedef struct answer { /* of a tick */
-    int32_t source;     /* CERTREG_TICK_... */
+    int32_t source;     /* CERTREG_SOURCE_... */
     double left;        /* the radius that is left */
 } answer;
 
@@ -69,10 +69,10 @@ static void end_tick(certreg_service *s, const answer *a, double start, certreg_
                                .seconds = now(s) - start};
     const int was_slow = s->plan.deadline > 0 && tick.seconds > s->plan.deadline;
     s->log.ticks++;
-    s->log.answered += a->source == CERTREG_TICK_ANSWERED;
-    s->log.outside += a->source == CERTREG_TICK_OUTSIDE;
-    s->log.failed += a->source == CERTREG_TICK_FAILED;
-    s->log.late += was_slow || a->source == CERTREG_TICK_LATE;
+    s->log.answered += a->source == CERTREG_SOURCE_ANSWERED;
+    s->log.outside += a->source == CERTREG_SOURCE_OUTSIDE;
+    s->log.failed += a->source == CERTREG_SOURCE_FAILED;
+    s->log.late += was_slow || a->source == CERTREG_SOURCE_LATE;
     if (out) cr_struct_write(out, out->struct_size, &tick, sizeof tick);
 }
 
@@ -123,7 +123,7 @@ static certreg_status sense(certreg_service *s, const float *reading, float *noi
     if (!status) status = draw(s);
     if (status) return status;
     memcpy(noisy, s->noisy, s->w.record->model.inputs * sizeof *noisy);
-    *a = (answer){CERTREG_TICK_ANSWERED, s->certificate.radius};
+    *a = (answer){CERTREG_SOURCE_ANSWERED, s->certificate.radius};
     return CERTREG_OK;
 }
 
@@ -199,13 +199,13 @@ static certreg_status act(const certreg_service *s, const float *reading, double
     const cr_context *w = &s->w;
     certreg_status status = cr_estimator_begin(w->estimator, reading, s->sigma, s->number, 0);
     if (status) return status;
-    *a = (answer){CERTREG_TICK_OUTSIDE, radius_left(s, w->record->input.z)};
+    *a = (answer){CERTREG_SOURCE_OUTSIDE, radius_left(s, w->record->input.z)};
     if (!(a->left > 0) || a->left < s->plan.reading_error) return CERTREG_OK;
     if (s->question.serving) status = serve(s, start, action);
     else memcpy(action, s->prediction, s->actions * sizeof *action);
-    a->source = status ? CERTREG_TICK_FAILED : CERTREG_TICK_ANSWERED;
+    a->source = status ? CERTREG_SOURCE_FAILED : CERTREG_SOURCE_ANSWERED;
     if (status != CERTREG_E_DEADLINE) return status;
-    a->source = CERTREG_TICK_LATE;
+    a->source = CERTREG_SOURCE_LATE;
     return CERTREG_OK;
 }
 
@@ -227,7 +227,7 @@ static certreg_status run_tick(certreg_service *s, const float *reading, const o
                                certreg_tick *out)
 {
     const certreg_tick nothing = {.struct_size = sizeof nothing};
-    answer a = {CERTREG_TICK_FAILED, 0};
+    answer a = {CERTREG_SOURCE_FAILED, 0};
     const double start = now(s);
     certreg_status status = check_tick(s, reading, to->noisy, to->action, out);
     if (status && out) cr_struct_write_empty(out, CR_OLDEST_TICK, &nothing, sizeof nothing);
@@ -236,7 +236,7 @@ static certreg_status run_tick(certreg_service *s, const float *reading, const o
                                : act(s, reading, start, to->action, &a);
         end_tick(s, &a, start, out);
     }
-    if (a.source != CERTREG_TICK_ANSWERED) write_fallback(s, to);
+    if (a.source != CERTREG_SOURCE_ANSWERED) write_fallback(s, to);
     return status;
 }
 

@@ -369,7 +369,7 @@ TEST(an_exception_leaves_the_act_of_a_service)
     e.reset();
     double action[1] = {};
     s.start();
-    CHECK(s.act(kit::input, action).source == CERTREG_TICK_ANSWERED && *action != fallback);
+    CHECK(s.act(kit::input, action).source == CERTREG_SOURCE_ANSWERED && *action != fallback);
     at = calls + 3;
     CHECK(loses([&] { s.act(kit::input, action); }) && *action == fallback);
     s.anchor(kit::input, c);
