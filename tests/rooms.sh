@@ -16,7 +16,7 @@ grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | a
                   "attack>estimator attack>record attack>question attack>conditions " \
                   "attack>statistics queue>certify queue>estimator queue>conditions " \
                   "queue>question service>certify service>estimator service>conditions " \
-                  "service>backend", edges, " ")
+                  "service>backend service>question", edges, " ")
             for (i in edges) allowed[edges[i]] }
     { from = $1; split($0, part, "\""); slashes = split(part[2], to, "/"); seen++
       if (slashes == 3 && index($0, to[1] "/" to[2] "/") == 1) next

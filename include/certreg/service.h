@@ -15,14 +15,13 @@
  * that certified, and refuses a question or an input that the certificate is not about.
  * Question and plan decide what a tick is:
  *
- *   CERTREG_PLAN_EPISODE    certreg_service_sense: a reading in, the reading with its
- *                           noise out, for plan.ticks ticks (theory 14)
- *   question.serving        certreg_service_act: the statistic of fresh noisy samples,
- *                           in pairs if the question says so
- *   neither                 certreg_service_act: the certified prediction
+ *   CERTREG_PLAN_EPISODE    certreg_service_sense adds noise to a reading, in
+ * plan.ticks ticks (theory 14) question.serving        certreg_service_act gives the
+ * statistic of fresh noisy samples, which are pairs with serving.pairs neither
+ * certreg_service_act gives the certified prediction
  *
- * certreg_service_act answers only within the certified ball, and in time. Everything
- * else is the fallback, and certreg_tick.source says so. After create nothing is
+ * certreg_service_act answers only within the certified ball, and in time. Otherwise it
+ * gives the fallback, and certreg_tick.source is the reason. After create nothing is
  * allocated, and no call takes a lock. The rules of certreg.h for structs, threads,
  * memory and numbers apply.
  */
@@ -56,7 +55,7 @@ typedef struct certreg_service_plan {
 
 /* The origin of an action or a noisy reading. */
 enum certreg_source {
-    CERTREG_SOURCE_FAILED = 0,   /* the status says why: the fallback, or NaN */
+    CERTREG_SOURCE_FAILED = 0,   /* the fallback, or NaN; see the status */
     CERTREG_SOURCE_ANSWERED = 1, /* what the certificate is about */
     CERTREG_SOURCE_OUTSIDE = 2,  /* too little radius is left about the reading: the
                                   fallback. certreg_service_anchor helps */
@@ -69,21 +68,21 @@ typedef struct certreg_tick {
     uint32_t struct_size;
     int32_t source;  /* CERTREG_SOURCE_... */
     uint64_t number; /* of the tick since the start, from 0 */
-    double left;     /* the radius that is left about the reading; in an episode that of
-                        the certificate */
+    double left;     /* the radius that is left about the reading; in an episode the
+                        certificate's radius */
     double seconds;  /* that the call took */
 } certreg_tick;
 
-/** What a service has done since it was created, for logs. */
+/** Counts of a service since its creation, for logs. */
 typedef struct certreg_service_log {
     uint32_t struct_size;
     int32_t reserved;
-    /* Of the noise since the last start: with it, certreg_service_start repeats a log.
-     * Keep it secret until the run has ended. */
+    /* Seed of the noise since the last start; certreg_service_start repeats a log with
+     * it. Keep it secret until the run has ended. */
     uint64_t seed;
     uint64_t question_digest, input_digest; /* of the certificate that is served */
     uint64_t starts, ticks;                 /* ticks of all starts */
-    uint64_t answered, outside, failed;     /* ticks by source; the others are LATE */
+    uint64_t answered, outside, failed;     /* ticks by source, without LATE */
     uint64_t late; /* ticks that took longer than the deadline, or were LATE */
 } certreg_service_log;
 
@@ -103,8 +102,8 @@ typedef struct certreg_service_log {
  *  @return CERTREG_OK; CERTREG_E_MISMATCH if the certificate has another question,
  *          sigma, input or scale, or has masks and the estimator none;
  * CERTREG_E_INVALID, also for a served certificate if model.eval is NULL, and for an
- * episode whose ticks differ in scale or masks; CERTREG_E_WRONG_STATE (before begin);
- *          as certreg_estimator_create
+ * episode with ticks that differ in scale or masks; CERTREG_E_WRONG_STATE (before
+ * begin); as certreg_estimator_create
  *  @par Memory one block from malloc, or none with plan.memory
  *  @par Source theory 1.5, 1.9, 14.5  @since 0.3 */
 CERTREG_API certreg_status certreg_service_create(
@@ -112,7 +111,7 @@ CERTREG_API certreg_status certreg_service_create(
     const certreg_certificate *certificate, const certreg_service_plan *,
     certreg_error *why, certreg_service **out);
 
-/** Computes the memory of such a service, about that of an estimator for one request.
+/** Computes the memory of such a service.
  *  @return as certreg_service_create; 0 bytes after a failure  @since 0.3 */
 CERTREG_API certreg_status certreg_service_size(
     certreg_estimator *certified, const certreg_question *question,
@@ -126,15 +125,15 @@ CERTREG_API void certreg_service_destroy(certreg_service *);
  *  @param seed  0: drawn from the system's randomness. Else the seed of a log, to
  *               repeat its ticks: the same readings in the same order give the same
  *               actions, bit by bit. Such noise is not secret, and serves nobody
- *  @return CERTREG_OK; CERTREG_E_INVALID if the seed is that of the certificate;
+ *  @return CERTREG_OK; CERTREG_E_INVALID if the certificate has the same seed;
  *          CERTREG_E_PLATFORM if the system has no randomness  @since 0.3 */
 CERTREG_API certreg_status certreg_service_start(certreg_service *, uint64_t seed);
 
 /** Adds the noise of an episode's next tick to a reading. Call it once for each
  *  reading, and let nothing else see the reading.
- *  @param reading  inputs/ticks floats. If one that is not hidden is not finite, or
- *                  farther from 0 than 32,000 deviations of its noise, the tick fails,
- *                  and the episode counts as outside the tolerance
+ *  @param reading  inputs/ticks floats. The tick fails if a sensor that is not hidden
+ *                  reports NaN, infinity, or more than 32,000 deviations of its noise;
+ *                  the episode then counts as outside the tolerance
  *  @param noisy    receives as many floats: points of the grid; NaN for a sensor that
  *                  the masks hide in this episode, and for all after a failure. May be
  *                  the reading itself
@@ -182,14 +181,14 @@ certreg_service_info(certreg_service *, certreg_service_log *out);
  *  @since 0.3 */
 CERTREG_API const certreg_error *certreg_service_error(const certreg_service *);
 
-/** Adds the noise of a row to readings, in the callback that simulates an episode: what
+/** Adds the noise of a row to readings, in the callback that simulates an episode, as
  *  certreg_service_sense does in the deployed loop.
  *  @param sigma, scale  of the noise; scale has `sensors` numbers, NULL: all 1
  *  @param rows     number of episodes that are simulated at a time
  *  @param noise    the numbers of this tick in the first row; those of the next row are
  *                  `stride` floats behind
  *  @param reading  rows*sensors floats
- *  @param noisy    receives rows*sensors floats; a whole row of NaN if
+ *  @param noisy    receives rows*sensors floats; a row of NaN if
  *                  certreg_service_sense would fail. May be the readings themselves
  *  @return the number of rows that failed: write NaN as the output of such an episode.
  *          The call may set FE_INEXACT

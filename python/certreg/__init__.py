@@ -17,8 +17,8 @@ Layers of the modules; each module imports only from modules that come before it
 
     library      arguments constants structs display causes library files arrays
     models       onnx_file frames boxes models denoise inputs parametric training
-    one input    questions results solver plots alternatives attacks queue estimator service intervals
-                 check
+    one input    questions results solver plots alternatives attacks queue estimator intervals check
+                 service
     many inputs  report_page table workers store rows
     choices      units tuning regressor
     command      cli"""

@@ -32,7 +32,7 @@ class Tick:
     number : int
         Number of the tick since the start.
     left : float
-        The radius that is left about the reading; in an episode that of the certificate.
+        The radius that is left about the reading; in an episode the certificate's radius.
     seconds : float
         Time that the call took."""
 
@@ -45,19 +45,19 @@ class Tick:
 
 @dataclasses.dataclass(frozen=True)
 class ServiceLog(_Result):
-    """What a service has done since it was made. Experimental. The repr leaves out the seed.
+    """Counts of a service since it was made. Experimental. The repr leaves out the seed.
 
     Attributes
     ----------
     seed : int
-        Of the noise since the last start: `start` repeats a log with it. Keep it secret until the
-        run has ended.
+        Seed of the noise since the last start; `start` repeats a log with it. Keep it secret until
+        the run has ended.
     question_digest, input_digest : int
-        Of the certificate that is served.
+        Digests of the certificate that is served.
     starts, ticks : int
         Ticks of all starts.
     answered, outside, failed : int
-        Ticks by source; the others are LATE.
+        Ticks by source, without LATE.
     late : int
         Ticks that took longer than the deadline, or were LATE."""
 
@@ -247,8 +247,8 @@ class Service(Handle):
         self._call("anchor", given.ctypes.data, C.byref(certificate._struct()))
 
     def certificate(self) -> Certificate:
-        """Return the certificate that is served. That of an episode is shorter by the part of the grid, so
-        that it holds for the deployed loop."""
+        """Return the certificate that is served. For an episode it is shorter by the part of the
+        grid, so that it holds for the deployed loop."""
         out = S.Certificate()
         self._call("certificate", C.byref(out))
         return Certificate._of(out)

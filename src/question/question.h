@@ -33,7 +33,8 @@ enum cr_capability {
     CR_SUPPORTS_EPISODE = 2048,         /* an adversary who adapts (theory 14) */
     CR_SUPPORTS_WIDTH = 4096,           /* question.huber_width, which it then needs */
     CR_SUPPORTS_TRIM = 8192,            /* question.serving, with trim and core, defines it */
-    CR_SUPPORTS_FAULTS = 16384          /* features with arbitrary values (theory 1.12) */
+    CR_SUPPORTS_FAULTS = 16384,         /* features with arbitrary values (theory 1.12) */
+    CR_SUPPORTS_GAPS = 32768 /* a served value without samples that failed (theory 1.5) */
 };
 
 /* A value of an enum as an element of a set. */

@@ -22,7 +22,8 @@ enum {
     /* supported by methods that bound scores */
     SCORES = OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | CR_SUPPORTS_OUTPUT_BOUNDS |
              CR_SUPPORTS_ATTACK | RELATIVE | CR_SUPPORTS_EPISODE | CR_SUPPORTS_WIDTH,
-    FAULTS = CR_SUPPORTS_FAULTS
+    FAULTS = CR_SUPPORTS_FAULTS,
+    GAPS = CR_SUPPORTS_GAPS
 };
 
 /* ---- statistics (theory 1.1, 7 and 9) */
@@ -66,7 +67,7 @@ static double trimmed_mean_of(const cr_question *q, const cr_values *values)
 
 static const cr_statistic median = {.row = {"MEDIAN", OUTPUT | CR_SUPPORTS_VECTOR |
                                                           CR_SUPPORTS_GROUP_TEST | RELATIVE | ONE |
-                                                          FAULTS},
+                                                          FAULTS | GAPS},
                                     .methods = METHODS | BASELINE,
                                     .centers = PREDICTION | SAMPLE_MEDIAN,
                                     .score = CR_SCORE_SIGN,
@@ -78,7 +79,7 @@ static const cr_statistic median = {.row = {"MEDIAN", OUTPUT | CR_SUPPORTS_VECTO
                                     .estimate = median_of};
 
 static const cr_statistic huber = {
-    .row = {"HUBER", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_WIDTH | ONE},
+    .row = {"HUBER", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_WIDTH | ONE | GAPS},
     .methods = METHODS,
     .centers = PREDICTION,
     .score = CR_SCORE_HUBER,
@@ -129,7 +130,7 @@ static const cr_statistic ball_center = {
     .prediction = CR_PREDICT_CENTER};
 
 static const cr_statistic projection_median = {
-    .row = {"PROJECTION_MEDIAN", CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | TARGET |
+    .row = {"PROJECTION_MEDIAN", GAPS | CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | TARGET |
                                      CR_SUPPORTS_GROUP_TEST | RELATIVE | CR_SUPPORTS_EPISODE |
                                      FAULTS},
     .methods = METHODS,

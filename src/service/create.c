@@ -5,6 +5,7 @@
 #include "base/handle.h"
 #include "base/struct_sizes.h"
 #include "certify/certify.h"
+#include "question/question.h"
 #include "service/service.h"
 #include <math.h>
 #include <string.h>
@@ -62,8 +63,8 @@ certreg_status cr_service_anchor(certreg_service *s, const float *z,
     return CERTREG_OK;
 }
 
-/* The error by which a reading leaves the grid, in all ticks together: at most half a step of each,
- * rounded up (theory 14.5). */
+/* The distance of all readings of an episode from the grid: at most half a step of each, rounded up
+ * (theory 14.5). */
 static double grid_part(cr_view *v)
 {
     double sum = 0;
@@ -102,7 +103,7 @@ static certreg_status take_episode(certreg_service *s, cr_view *certified,
                         "to serve");
 }
 
-/* ======== What is taken from the estimator that certified. */
+/* ======== The part of the estimator that certified. */
 typedef struct request { /* everything create needs */
     certreg_service_plan plan;
     certreg_question question;
@@ -180,19 +181,13 @@ static certreg_status read_question(const certreg_question *given, cr_view *v, r
                         "model.eval is NULL, and question.serving asks for its outputs");
 }
 
-/* A sample that failed may be left out of a median or a Huber location only (theory 1.5). */
-static int may_leave_out(int32_t statistic)
-{
-    return statistic == CERTREG_STATISTIC_MEDIAN || statistic == CERTREG_STATISTIC_HUBER ||
-           statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN;
-}
-
 /* The estimator of the service: in an episode it only draws, for one tick at a time. */
 static void set_estimator(cr_view *v, cr_context certified, request *r)
 {
     certreg_backend *backend = certified.replay->backend;
-    const uint32_t counting = CERTREG_PLAN_COUNT_FAILURES,
-                   kept = may_leave_out(r->question.statistic) ? counting : 0;
+    const cr_capabilities *statistic = &cr_statistic_of(r->question.statistic)->row;
+    const uint32_t counting = CERTREG_PLAN_COUNT_FAILURES, /* without it the first failure ends */
+        kept = statistic->supports & CR_SUPPORTS_GAPS ? counting : 0;
     r->model = v->model;
     r->model.struct_size = sizeof r->model;
     r->sampling = (certreg_plan){.struct_size = sizeof r->sampling,

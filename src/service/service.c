@@ -88,7 +88,7 @@ static int is_near(float reading, float deviation)
            (!(deviation > 0) || fabs((double)reading) <= MAX_DEVIATIONS * (double)deviation);
 }
 
-/* The reading, with zeros in place of hidden sensors, which may say anything. */
+/* Takes a reading, with zeros in place of hidden sensors, which may have any value. */
 static certreg_status take_reading(certreg_service *s, const float *reading)
 {
     const float *scale = s->w.record->input.scale;
@@ -144,8 +144,8 @@ static int sense_row(double sigma, const float *scale, size_t sensors, const flo
     return failed;
 }
 
-/* A callback calls this in every tick, and a change of the environment takes longer than the rest;
- * only the direction of rounding matters. */
+/* A callback calls this in every tick, and a change of the environment takes longer than all else
+ * here. Only the direction of rounding matters. */
 size_t certreg_episode_sense(double sigma, const float *scale, size_t sensors, size_t rows,
                              const float *noise, size_t stride, const float *reading, float *noisy)
 {
@@ -307,7 +307,8 @@ certreg_status certreg_service_anchor(certreg_service *s, const float *z,
 certreg_status certreg_service_certificate(certreg_service *s, certreg_certificate *out)
 {
     certreg_status status = enter(s);
-    if (status) return cr_certificate_write_empty(NULL, status, 0, 1, out), status;
+    if (status) cr_certificate_write_empty(NULL, status, 0, 1, out);
+    if (status) return status;
     status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "out", s->w.why);
     if (!status) cr_struct_write(out, out->struct_size, &s->certificate, sizeof s->certificate);
     return leave(s, status);

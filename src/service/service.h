@@ -1,5 +1,5 @@
-/* A service: an estimator of its own, made like the one that certified, whose noise is secret and
- * whose only answers are those that a certificate is about. */
+/* A service: an estimator of its own, made like the one that certified, with secret noise. It gives
+ * the answers that a certificate is about, and no others. */
 #ifndef CR_SERVICE_SERVICE_H
 #define CR_SERVICE_SERVICE_H
 #include "certreg/service.h"
