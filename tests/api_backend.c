@@ -330,4 +330,17 @@ static void set_up_all(void)
 }
 
 FIXTURE(set_up_all, remove_folder)
+/* It begins with its operations, and these with their version. */
+TEST(backend_of_another_version_is_refused)
+{
+    const uint32_t version = 1, *other = &version;
+    const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
+    const certreg_plan p = kit_plan(9);
+    certreg_estimator *none;
+    ck_assert_int_eq(certreg_estimator_create((void *)&other, &m, &p, &why, &none),
+                     CERTREG_E_VERSION);
+    KIT_SAYS(&why, "another version of the library opened this backend");
+    certreg_backend_close((void *)&other);
+}
+
 KIT_MAIN("opening backends and modules")

@@ -145,11 +145,6 @@ TEST(calls_within_a_call_are_refused)
     answer a;
     calls_itself = QUEUE(.eval = calling);
     run_all(calls_itself, &in, 1, &a);
-    certreg_queue_destroy(NULL);
-    certreg_queue_cancel(NULL);
-    ck_assert_int_eq(certreg_queue_run(NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_queue_give(NULL, 1, in.z, 0, NULL), CERTREG_E_INVALID);
-    ck_assert_ptr_null(certreg_queue_error(NULL));
 }
 
 /* ---- calls */

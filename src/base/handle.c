@@ -127,14 +127,17 @@ void cr_handle_release(void *memory)
 
 /* ======== The guard of public calls (handle.h). In one place, so that no call can forget a part
  * of it. */
+#define DIGITS(number) #number
+#define QUOTE(macro) DIGITS(macro)
+#define VERSION QUOTE(CERTREG_VERSION_NUMBER) " (certreg_version)"
 const certreg_error cr_handle_foreign_error = {
     .struct_size = sizeof(certreg_error),
     .status = CERTREG_E_VERSION,
     .sample = -1,
     .row = -1,
     .output = -1,
-    .text = "another version of the library, which is loaded too, made this handle: use it through "
-            "that version, or link one version only"};
+    .text = "another version of the library, which is loaded too, made this handle, and this is "
+            "version " VERSION ": use it through that version, or link one version only"};
 
 void cr_call_guard_init(cr_call_guard *guard)
 {

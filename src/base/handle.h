@@ -34,8 +34,9 @@ void cr_handle_release(void *memory);
  * ends with cr_call_guard_leave, which hold three promises for all calls: one call at a time, no
  * call in a forked child or on another version's handle, and arithmetic in the default
  * floating-point environment. */
-/* The first 8 bytes of every handle, in every version. A process may hold two versions of the
- * library (a host's and a plugin's), whose handles may differ in all that follows. */
+/* The first 8 bytes of every handle, in every version: never move or widen them. A process may hold
+ * two versions of the library (a host's and a plugin's), whose handles may differ in all that
+ * follows. (A backend begins with its operations, whose api_version comes first.) */
 #define CR_HANDLE_TAG (UINT64_C(0x6372e9) << 32 | CERTREG_VERSION_NUMBER)
 
 /* Returns 1 if this version made the handle, else 0. */

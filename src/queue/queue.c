@@ -682,9 +682,9 @@ certreg_status certreg_queue_give(certreg_queue *q, uint64_t ticket, const float
 {
     certreg_error error;
     cr_error_clear(&error);
-    const certreg_status status = !q                     ? CERTREG_E_INVALID
-                                  : !cr_handle_is_own(q) ? CERTREG_E_VERSION
-                                                         : give(q, ticket, y, failed, &error);
+    certreg_status status = CERTREG_E_INVALID;
+    if (q && !cr_handle_is_own(q)) status = (error = cr_handle_foreign_error).status;
+    else if (q) status = give(q, ticket, y, failed, &error);
     cr_error_copy_out(why, &error);
     return status;
 }
