@@ -225,7 +225,10 @@ static size_t item_at(const certreg_estimator *e, size_t row)
     const cr_audit *a = e->audit;
     if (a->step == CR_AUDIT_ALONE || (a->step == CR_AUDIT_FULL && row == e->record.model.batch - 1))
         return a->worst;
-    if (a->step == CR_AUDIT_FULL) return row % (a->count + a->riding);
+    if (a->step == CR_AUDIT_FULL) { /* first one unlike the worst, in case rows trade places */
+        const size_t items = a->count + a->riding;
+        return (a->worst + items / 2 + row) % items;
+    }
     return a->first + row % a->used;
 }
 
@@ -424,8 +427,8 @@ static certreg_status refuse(certreg_estimator *e, int rows_see)
         "%s %llu: output %zu was %.9g, and is %.9g if it is asked again: %s",
         is_check ? "row of the check" : "sample", (unsigned long long)sample, a->worst_output,
         (double)a->worst_before, (double)a->worst_again,
-        rows_see ? "rows seem to see each other (switch off what is computed over the batch, or "
-                   "let the model compute in float32)"
+        rows_see ? "rows seem to see each other (write the rows in their order, compute nothing "
+                   "over the batch, and compute in float32)"
                  : "outputs seem to change with time (switch off randomness, keep no state "
                    "between calls, and use one model for the whole run)");
     e->error.sample = (int64_t)sample;

@@ -100,6 +100,8 @@ struct certreg_estimator {
 /* ---- sample.c */
 /* Sets all outputs, and both guards, to NaN. */
 certreg_status cr_estimator_clear_outputs(certreg_estimator *);
+/* Returns 1 if one of these floats was written since then. */
+int cr_estimator_is_written(const float *, size_t count);
 /* Calls the model once with the rows at x[current], and copies its outputs to the host. The caller
  * sets rows, first, used_first and used_count. MODEL_FAILED if the model does not return 0, or if
  * it writes anything but these rows of y: the record is then void until the next begin. */

@@ -134,8 +134,8 @@ static const char *const remedies[] = {
         "give the module itself), and keep no state between calls, which now holds rows of this "
         "check; nothing else was judged",
     [CERTREG_DEPENDENCE_ORDER] =
-        "the rows are in another order: read the batch row by row (in Eigen: RowMajor), and let "
-        "its first dimension be the batch, not time",
+        "the rows are in another order: read and write the batch row by row (in Eigen: RowMajor), "
+        "and let its first dimension be the batch, not time",
     [CERTREG_DEPENDENCE_OTHERS] =
         "other rows are beside it: switch off batch normalisation in training mode, and "
         "everything else that relates rows to each other",
@@ -214,6 +214,24 @@ static certreg_status try_variant(trial *t, variant v, int *changed)
     return status || t->is_random ? status : try_variant(t, v, changed);
 }
 
+/* Refuses rows that the model left unwritten: it would look random if it wrote them later. */
+static certreg_status require_rows(const trial *t)
+{
+    certreg_estimator *e = t->e;
+    const size_t columns = e->record.columns;
+    if (e->record.plan.flags & CERTREG_PLAN_COUNT_FAILURES) return CERTREG_OK;
+    for (size_t i = 0; i < t->rows; i++) {
+        if (cr_estimator_is_written(e->batches.outputs + i * columns, columns)) continue;
+        cr_error_set(&e->error, CERTREG_E_NOT_FINITE,
+                     "the model left row %zu of %zu unwritten: let it write every row, and wait "
+                     "for its outputs, before it returns",
+                     i, t->rows);
+        e->error.row = (int64_t)i;
+        return CERTREG_E_NOT_FINITE;
+    }
+    return CERTREG_OK;
+}
+
 /* Repetition comes first: if it changes outputs, nothing else can be judged, and nothing is
  * refused, since a model may be random. */
 static certreg_status try_variants(trial *t, int32_t *found)
@@ -231,6 +249,7 @@ static certreg_status try_variants(trial *t, int32_t *found)
         int changed = 0;
         if (i == 5 && n < 4) continue; /* half of the rows are one */
         status = i ? try_variant(t, variants[i], &changed) : evaluate_variant(t, variants[i]);
+        if (!i && !status) status = require_rows(t);
         if (!i && !status)
             memcpy(t->reference, t->e->batches.outputs,
                    n * t->e->record.columns * sizeof *t->reference);

@@ -404,7 +404,7 @@ certreg_status cr_estimator_clear_outputs(certreg_estimator *e)
                   : CERTREG_OK;
 }
 
-static int is_written(const float *floats, size_t count)
+int cr_estimator_is_written(const float *floats, size_t count)
 {
     const unsigned char *bytes = (const unsigned char *)floats;
     for (size_t i = 0; i < count * sizeof *floats; i++)
@@ -445,9 +445,9 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
                                                    buffers->fetched_bytes);
     const size_t written = buffers->guard_floats + b.rows * e->record.columns,
                  rest = buffers->fetched_bytes / sizeof(float) - written;
-    if (!status && is_written(buffers->fetched, buffers->guard_floats))
+    if (!status && cr_estimator_is_written(buffers->fetched, buffers->guard_floats))
         return void_record(e, "inputs", b.rows);
-    if (!status && is_written(buffers->fetched + written, rest))
+    if (!status && cr_estimator_is_written(buffers->fetched + written, rest))
         return void_record(e, "outputs", b.rows);
     if (status)
         status = cr_backend_failed(e->backend, status,

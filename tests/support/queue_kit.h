@@ -29,6 +29,7 @@ static inline int rows_of(void *user, const certreg_batch *b)
 /* ---- estimators and queues */
 typedef struct setting {                           /* 0: the value behind it */
     size_t batch, capacity, calls, samples, pilot; /* 64, 10, the callback, 250, the plan's */
+    size_t outputs;                                /* 1 */
     uint32_t flags, audit;
     uint64_t seed;     /* 5 */
     certreg_eval eval; /* rows_of */
@@ -48,7 +49,8 @@ static inline void *open_as(setting s, int is_queue)
 {
     static const float half[D] = {1, 0.5f, 0};
     const certreg_model m = MODEL(.eval = s.eval ? s.eval : rows_of, .user = s.user, .inputs = D,
-                                  .outputs = 1, .batch = s.batch ? s.batch : 64,
+                                  .outputs = s.outputs ? s.outputs : 1,
+                                  .batch = s.batch ? s.batch : 64,
                                   .scale = s.scale ? s.scale : half);
     const certreg_plan p = PLAN(.seed = s.seed ? s.seed : 5,
                                 .max_samples = s.samples ? s.samples : 250, .pilot = s.pilot,
