@@ -43,6 +43,9 @@ if has g++; then
     model 'a model of another form' 'lists how a model is called' '[](int) { return 1.0f; }'
     model 'a model that returns a bool' 'returns void, or an int' \
         '[](const certreg_batch &) { return true; }'
+    model 'a matrix stored by columns' 'use Eigen::RowMajor' 'nullptr, {}, {});
+        struct { enum { IsRowMajor = 0 }; float *data(); long rows(), cols(); } x;
+        e.draw(0, x); e = certreg::estimator(nullptr'
 fi
 [ "${1:-}" != headers ] || exit "$bad"
 
@@ -59,13 +62,13 @@ for compiler in 'g++ -std=c++20 -O1' 'clang++ -std=c++17 -O1'; do
     has "$compiler" && tell "the tests under $compiler" passes "$compiler"
 done
 
-# ---- the program of the guide, and what it says that it prints (the indented lines below it); and
-# the one at the top of certreg.hpp
+# ---- the program of the guide, and what it says that it prints (the indented lines below it); its
+# function with Eigen; and the program at the top of certreg.hpp
 awk -v out="$tmp/guide" '
-    /^```cpp$/ { on = 1; next }
-    /^```$/ { on = 0; said = 1; next }
-    on { print >(out ".cpp") }
-    said && /^    / { print substr($0, 5) >(out ".said") }' docs/guide/cpp.md
+    /^```cpp$/ { on = ++n; next }
+    /^```$/ { on = 0; said = n; next }
+    on { print >(out n ".cpp") }
+    !on && /^    / { print substr($0, 5) >(out said ".said") }' docs/guide/cpp.md
 awk '/^ \*     / { print substr($0, 8); next } /^ \* It is all inline/ { exit }' \
     include/certreg/certreg.hpp >"$tmp/top.cpp"
 echo '0.870862, radius 0.407213' >"$tmp/top.said"
@@ -76,6 +79,11 @@ prints() {
 }
 if has g++; then
     tell 'the program in certreg.hpp' prints "$tmp/top"
-    tell 'the program in docs/guide/cpp.md' prints "$tmp/guide"
+    tell 'the program in docs/guide/cpp.md' prints "$tmp/guide1"
+    if [ -d /usr/include/eigen3 ]; then
+        # shellcheck disable=SC2086 # a list of words
+        tell 'its function with Eigen' g++ -std=c++17 $strict -isystem /usr/include/eigen3 \
+            -fsyntax-only "$tmp/guide2.cpp"
+    else echo 'skip matrices: the headers of Eigen are not installed (libeigen3-dev)'; fi
 fi
 exit "$bad"

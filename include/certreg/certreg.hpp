@@ -148,6 +148,31 @@ template <class T> class span
 
 namespace detail
 {
+/* Returns true if the rows of a matrix have no gaps. Only Eigen's have strides. */
+template <class M> auto is_dense(const M &m, int) -> decltype(m.outerStride() == 1)
+{
+    return m.innerStride() == 1 && (m.rows() < 2 || m.outerStride() == m.cols());
+}
+template <class M> bool is_dense(const M &, long)
+{
+    return true;
+}
+
+/* Returns the elements of a matrix, which must have n columns. */
+template <class T, class M> span<T> elements(M &m, size_t n, const char *row)
+{
+    static_assert(
+        M::IsRowMajor,
+        "the matrix is stored by columns: use Eigen::RowMajor, or for a vector give n");
+    static_assert(
+        std::is_convertible_v<decltype(m.data()), T *>,
+        "the elements must be float: cast<float>()");
+    if (!is_dense(m, 0))
+        throw error(CERTREG_E_INVALID, "rows have gaps: copy them first");
+    span<T>(m.data(), static_cast<size_t>(m.cols())).has(n, row);
+    return {m.data(), static_cast<size_t>(m.rows()) * n};
+}
+
 /* Returns the handle that `by` makes. It keeps `kept`, which is destroyed after it. */
 template <class H, class F, class... A>
 std::shared_ptr<H> create(
@@ -351,6 +376,18 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
     void record(uint64_t first, size_t n, span<const float> y)
     {
         call(certreg_estimator_record, first, n, y.has(n * columns_, "y"));
+    }
+    /** x is a matrix that is stored by rows, of Eigen or with data(), rows(), cols()
+     *  and IsRowMajor. n is the number of its rows. */
+    template <class M> void draw(uint64_t first, M &&x)
+    {
+        const auto all = detail::elements<float>(x, inputs_, "a row of x");
+        draw(first, static_cast<size_t>(x.rows()), all);
+    }
+    template <class M> void record(uint64_t first, const M &y)
+    {
+        const auto all = detail::elements<const float>(y, columns_, "a row of y");
+        record(first, static_cast<size_t>(y.rows()), all);
     }
     std::vector<unsigned char> export_record()
     {

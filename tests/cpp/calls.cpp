@@ -3,6 +3,9 @@
 #include "kit.hpp"
 #include <array>
 #include <memory>
+#if __has_include(<eigen3/Eigen/Core>)
+#include <eigen3/Eigen/Core>
+#endif
 #if __cplusplus >= 202002L
 #include <span>
 static_assert(std::is_constructible_v<certreg::span<const float>, std::span<float>>);
@@ -158,6 +161,26 @@ TEST(samples_drawn_by_hand_and_records_give_the_same_bits)
     CHECK(kit::same(by_hand.certify(0, kit::question()), c));
     REFUSED(by_hand.import_record({record.data(), 5}), CERTREG_E_CORRUPT, "record");
 }
+
+#if __has_include(<eigen3/Eigen/Core>)
+TEST(matrices_of_eigen_are_filled_and_read_by_rows)
+{
+    using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    certreg::estimator e(nullptr, kit::shape(2), kit::plan());
+    matrix x(1000, 3), wide(1000, 6);
+    std::vector<float> same(3000);
+    e.begin(Eigen::Vector3f(1, 0.5f, -0.25f), 0.25, 7);
+    e.draw(0, x);
+    e.draw(0, 1000, same);
+    CHECK(same == std::vector<float>(x.data(), x.data() + 3000));
+    const matrix y = x.rightCols(2);
+    e.record(0, y.topRows(400));
+    e.record(400, Eigen::Map<const matrix>(&y(400, 0), 600, 2));
+    e.record(0, 1000, {y.data(), 2000}); // other values would be refused
+    REFUSED(e.draw(0, wide.leftCols(3)), CERTREG_E_INVALID, "rows have gaps");
+    REFUSED(e.record(0, x), CERTREG_E_INVALID, "a row of y has 3 elements, but needs 2");
+}
+#endif
 
 // However the header is optimised, what pointers point to is read in every call.
 TEST(what_pointers_point_to_is_read_in_every_call)
