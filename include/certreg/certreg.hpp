@@ -427,6 +427,20 @@ struct bisection : handle<certreg_bisection, certreg_bisection_error> {
     }
 };
 
+/** Calls certreg_move_certificate. `scale` is empty, or has a number for each of z. */
+inline certreg_certificate move_certificate(
+    const certreg_certificate &c, span<const float> z, span<const float> to,
+    span<const float> scale = {})
+{
+    const size_t n = z.size();
+    const float *const at = to.has(n, "to"), *d = scale.data();
+    auto out = make<certreg_certificate>();
+    auto why = make<certreg_error>();
+    if (d) scale.has(n, "scale");
+    check(certreg_move_certificate(&c, n, d, z.data(), at, &why, &out), &why);
+    return out;
+}
+
 #ifdef CERTREG_EXPERIMENTAL
 /* ==== experimental ================================================================ */
 
@@ -581,20 +595,6 @@ inline certreg_rule interval_rule(
     auto out = make<certreg_rule>();
     auto why = make<certreg_error>();
     return check(certreg_interval_rule(&wanted, of, &why, &out), &why), out;
-}
-
-/** Calls certreg_move_certificate. `scale` is empty, or has a number for each of z. */
-inline certreg_certificate move_certificate(
-    const certreg_certificate &c, span<const float> z, span<const float> to,
-    span<const float> scale = {})
-{
-    const size_t n = z.size();
-    const float *const at = to.has(n, "to"), *d = scale.data();
-    auto out = make<certreg_certificate>();
-    auto why = make<certreg_error>();
-    if (d) scale.has(n, "scale");
-    check(certreg_move_certificate(&c, n, d, z.data(), at, &why, &out), &why);
-    return out;
 }
 #endif
 } // namespace certreg

@@ -137,7 +137,7 @@ struct certreg_target {
  *  mean needs model.lo and model.hi. CERTREG_STATISTIC_TRIMMED_MEAN always needs
  *  serving.
  *
- * Serving from pairs (serving.pairs, experimental)
+ * Serving from pairs (serving.pairs)
  *  With pairs 1 a request has pairs of samples with opposite noise, z + delta +
  *  sigma*D*e and z + delta - sigma*D*e. If serving.samples is odd, one more sample has
  *  noise of its own. Serving then takes less of the radius of a median, about half as
@@ -166,18 +166,18 @@ struct certreg_target {
  *  CERTREG_PLAN_COUNT_FAILURES too, and write NaN for an episode that crashed or took
  *  too long. In the deployed loop certreg_service_sense (service.h) adds the noise. */
 
+/* A flag for plan.flags */
+enum certreg_plan_pairs {
+    /* For a server of pairs: samples 2i and 2i + 1 have opposite noise. It needs
+     * plan.pilot SIZE_MAX. An estimator with this flag certifies nothing. */
+    CERTREG_PLAN_PAIRS = 2
+};
 #ifdef CERTREG_EXPERIMENTAL
 /* A flag for plan.flags */
 enum certreg_plan_episode {
     /* Every row is an episode: see "Episodes". plan.constraints must be without
      * CERTREG_CONSTRAINT_GRADIENT. */
     CERTREG_PLAN_EPISODE = 4
-};
-/* A flag for plan.flags */
-enum certreg_plan_pairs {
-    /* For a server of pairs: samples 2i and 2i + 1 have opposite noise. It needs
-     * plan.pilot SIZE_MAX. An estimator with this flag certifies nothing. */
-    CERTREG_PLAN_PAIRS = 2
 };
 /* A flag for plan.flags */
 enum certreg_plan_rounded {
@@ -195,7 +195,7 @@ enum certreg_plan_rounded {
 /** A certificate about served values: the statistic of fresh samples. */
 struct certreg_serving {
     uint32_t struct_size;
-    int32_t pairs;       /* 0, or 1: see "Serving from pairs" (experimental) */
+    int32_t pairs;       /* 0, or 1: see "Serving from pairs" */
     size_t samples;      /* 1 to 1e9; odd is best for a median */
     double failure_rate; /* in (0, 0.5]: fraction of requests that may miss tolerance */
     /* CERTREG_STATISTIC_TRIMMED_MEAN only, else 0. Fraction of the fresh outputs that
@@ -283,7 +283,7 @@ CERTREG_API double certreg_count_level(
     uint64_t counted, double required, double radius, uint64_t most_out);
 #endif
 
-/* Relative tolerance (question.relative_tolerance, experimental)
+/* Relative tolerance (question.relative_tolerance)
  *  The tolerance is the given part of |prediction|, of its Euclidean norm for a vector,
  *  rounded down, and certificate.tolerance has its value. If the pilot chooses the
  *  prediction, both are functions of the pilot alone, and the certificate holds as with
@@ -433,7 +433,6 @@ typedef struct certreg_forecast {
 CERTREG_API certreg_status certreg_estimator_forecast(
     certreg_estimator *, const certreg_question *question, certreg_forecast *out);
 
-#ifdef CERTREG_EXPERIMENTAL
 /* ==== moving ===================================================================== */
 
 /** Moves a certificate to an input nearby, without calling the model. If the guarantee
@@ -460,7 +459,6 @@ CERTREG_API certreg_status certreg_estimator_forecast(
 CERTREG_API certreg_status certreg_move_certificate(
     const certreg_certificate *certificate, size_t inputs, const float *scale,
     const float *z, const float *to, certreg_error *why, certreg_certificate *out);
-#endif
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,7 @@ __version__ = version_text(VERSION_NUMBER) + ".dev0"  # that of the headers
 NO_PILOT: int = ctypes.c_size_t(-1).value  # pilot=NO_PILOT: every question gives its prediction
 ALL_OUTPUTS = -1  # output=ALL_OUTPUTS: all outputs as one vector, in the 2-norm
 PLAN_COUNT_FAILURES = 1  # flags=...: an output that is NaN or infinite counts as the worst value
-PLAN_PAIRS = 2  # flags=...: a server of pairs of opposite noise; experimental
+PLAN_PAIRS = 2  # flags=...: a server of pairs of opposite noise
 PLAN_DEPLOYED = 8  # flags=...: the deployed loop, in which every sample has noise; experimental
 PLAN_EPISODE = 4  # flags=...: a row is the noise of one run of a control loop; experimental
 PLAN_ROUNDED = 16  # outputs are rounded to float32: a flag of every Estimator; experimental

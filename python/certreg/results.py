@@ -225,7 +225,7 @@ class Certificate(_Result, HtmlTable):
         return self.radius > 0 or self.outcome == Outcome.CERTIFIED
 
     def moved(self, z: ArrayLike, to: ArrayLike, scale: ArrayLike | None = None) -> Certificate:
-        """Move the certificate to an input near z, without a call of the model. Experimental.
+        """Move the certificate to an input near z, without a call of the model.
 
         The radius becomes shorter by the norm of (to - z) / scale, and 0 if nothing is left. This
         is part of the same promise: it costs no alpha for any choice of `to`. Serving near `to`
