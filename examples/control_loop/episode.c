@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TICKS = 200, SENSORS = 4, READINGS = TICKS * SENSORS, EPISODES = 4000, RUNS = 100 };
 #define LIMIT 0.8                                              /* m */
@@ -48,14 +49,31 @@ static int simulated(cart *c, int tick, float *reading, float *noisy)
                                  reading, noisy) > 0;
 }
 
+/* The log of the last deployed run: what was received, and what the loop saw. */
+static float received[TICKS][SENSORS], seen[TICKS][SENSORS];
+
 /* Deployed, and attacked: the cart seems to move faster than it does. */
 static int deployed(cart *c, int tick, float *reading, float *noisy)
 {
     reading[1] += tick ? unit[1] * (float)copysign(c->attack, c->speed) : 0;
     if (!tick && certreg_service_start(c->service, 0)) return 1;
     if (certreg_service_sense(c->service, reading, noisy, NULL)) return 1;
+    memcpy(received[tick], reading, sizeof *received);
+    memcpy(seen[tick], noisy, sizeof *seen);
     c->speed = (double)noisy[1];
     return 0;
+}
+
+/* Repeats the run by the seed of the log. Returns the number of ticks that are the same. */
+static int replay(certreg_service *s)
+{
+    certreg_service_log log = {.struct_size = sizeof log};
+    float noisy[SENSORS];
+    int same = 0;
+    if (certreg_service_info(s, &log) || certreg_service_start(s, log.seed)) return 0;
+    for (int t = 0; t < TICKS && !certreg_service_sense(s, received[t], noisy, NULL); t++)
+        same += !memcmp(noisy, seen[t], sizeof noisy);
+    return same;
 }
 
 /* ---- its certificate */
@@ -125,6 +143,8 @@ int main(void)
         printf("| %g | %.2f | %.2f | %.3f | %g of %d |\n", c.sigma, r[0], r[1], c.attack, strays,
                RUNS);
     }
+    printf("\nIn a replay of the last run %d of %d ticks are the same.\n", replay(c.service),
+           TICKS);
     certreg_service_destroy(c.service);
     certreg_estimator_destroy(e);
 }
