@@ -1035,32 +1035,39 @@ class Rows(HtmlTable):
             as names in lower case, and "error", which is empty if nothing failed. If some features
             get no noise, "exact" has their names. If cells are missing, "missing" has their
             names. "name", if there is one, is that of the question."""
+        columns = self._results()
+        return [dict(zip(columns, line)) for line in zip(*(c.tolist() for c in columns.values()))]
+
+    def _results(self) -> dict[str, np.ndarray]:
+        """The keys of to_dicts, each with its values for all finished rows, sigmas and questions."""
+        done, answers = np.flatnonzero(self.done), np.array([*self._answers()])
+        rows, (ks, qs) = np.repeat(done, len(answers)), np.tile(answers, (len(done), 1)).T
         left_out = {"sigma", "question_digest", "input_digest", *COUNTS}
         if self.sampling.faulty is None:
             left_out |= {name for name in FIELDS if name.startswith("fault")}
-        names = [name for name in FIELDS if name not in left_out]
+        out = {"row": self.numbers[rows], "sigma": np.array(self.sigmas)[ks], "question": qs}
+        fields = [name for name in FIELDS if name not in left_out]
+        out |= {name: _words(name, self.certificates[name][done]) for name in fields}
+        every = [*zip(rows.tolist(), ks.tolist(), qs.tolist())] if self.errors or self.alternatives else []
+        out["error"] = _objects([self.errors.get(at[:2], "") for at in every] or [""] * len(rows))
         exact = listed(self._named(~self._noisy()))
-        list_ = []
-        for row in np.flatnonzero(self.done).tolist():
-            number = int(self.numbers[row])
-            each = self.certificates[row][names].ravel().tolist()
-            for (k, q), values in zip(self._answers(), each):
-                line: Line = {"row": number, "sigma": self.sigmas[k], "question": q}
-                line.update((n, _word(n, value)) for n, value in zip(names, values))
-                line["error"] = self.errors.get((row, k), "")
-                line.update({"exact": exact} if exact else {})
-                if self.alternatives:  # a failed row has none
-                    found = self.alternatives.get((row, k))
-                    line["alternatives"] = found.count if found else 0
-                    line["limiting_alternative"] = found.limiting[q] if found else ""
-                if self.missing is not None:
-                    line["missing"] = ", ".join(self._named(self.missing[row]))
-                line.update({name: line.pop(name) for name in ADDED if name in line})
-                if self.alternatives:
-                    line["limiting_estimate"] = found.estimate(q) if found else math.nan
-                line.update(self._called(q))
-                list_.append(line)
-        return list_
+        if exact:
+            out["exact"] = _objects([exact] * len(rows))
+        if self.alternatives:  # a failed row has none
+            found = [(self.alternatives.get(at[:2]), at[2]) for at in every]
+            out["alternatives"] = np.array([each.count if each else 0 for each, _ in found])
+            limiting = [each.limiting[q] if each else "" for each, q in found]
+            out["limiting_alternative"] = _objects(limiting)
+        if self.missing is not None:
+            cells = [", ".join(self._named(self.missing[row])) for row in done]
+            out["missing"] = np.repeat(_objects(cells), len(answers))
+        out |= {name: out.pop(name) for name in ADDED if name in out}
+        if self.alternatives:
+            estimates = [each.estimate(q) if each else math.nan for each, q in found]
+            out["limiting_estimate"] = np.array(estimates)
+        if any(of.name for of in self.questions):
+            out["name"] = _objects([of.name for of in self.questions])[qs]
+        return out
 
     def to_frame(self) -> Frame:
         """Return the certificates as a DataFrame.
@@ -1075,7 +1082,8 @@ class Rows(HtmlTable):
         ------
         ImportError
             If pandas is missing."""
-        frame = needed("pandas", "to_frame").DataFrame(self.to_dicts())
+        columns = {n: c if c.ndim == 1 else [*c] for n, c in self._results().items()}
+        frame = needed("pandas", "to_frame").DataFrame(columns)
         if self.index is not None:
             each = np.prod(self.certificates.shape[1:], dtype=int)
             frame.index = self.index.take(np.repeat(np.flatnonzero(self.done), each))
@@ -1786,6 +1794,24 @@ def _word(field: str, value: Any) -> float | str:
     if field == "constraints":
         return int(value)
     return value.name.lower() if isinstance(value, enum.Enum) else value
+
+
+def _words(field: str, values: np.ndarray) -> np.ndarray:
+    """The values of a field for tables: words for members of enumerations."""
+    each = values.reshape(-1, *values.dtype.shape) if values.ndim > 3 else values.ravel()
+    if values.dtype.itemsize == 4:
+        known, at = np.unique(each, return_inverse=True)
+        words = [_word(field, value) for value in known.tolist()]
+        return (_objects(words) if any(isinstance(w, str) for w in words) else np.array(words, int))[at]
+    if each.dtype == np.uint64 and each.max(initial=0) < 2**63:
+        return each.astype(np.int64)
+    return each
+
+
+def _objects(values: Sequence[Any]) -> np.ndarray:
+    out = np.empty(len(values), object)
+    out[:] = values
+    return out
 
 
 # ---- failures
