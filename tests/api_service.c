@@ -47,6 +47,13 @@ static int last_sensor(void *user, const certreg_batch *b)
     return 0;
 }
 
+static int nothing(void *user, const certreg_batch *b)
+{
+    (void)user;
+    memset(b->y, 0, b->rows * sizeof *b->y);
+    return 0;
+}
+
 static certified *episode(const certreg_masks *masks)
 {
     static certified c;
@@ -192,7 +199,7 @@ TEST(service_repeats_no_noise_except_that_of_a_log)
     ck_assert_uint_eq(log_of(s).starts, 4);
     ck_assert_uint_eq(log_of(s).answered, 4 * TICKS);
     SERVICE_STATUS(s, certreg_service_start(s, 0), CERTREG_E_PLATFORM);
-    SERVICE_STATUS(s, certreg_service_sense(s, here, noisy[0][0], NULL), CERTREG_E_WRONG_STATE);
+    SERVICE_STATUS(s, certreg_service_sense(s, here, noisy[0][0], NULL), CERTREG_E_TOO_MANY);
 }
 
 TEST(service_shortens_an_episode_by_the_part_of_the_grid)
@@ -210,9 +217,9 @@ TEST(service_shortens_an_episode_by_the_part_of_the_grid)
 
 static const struct {
     float reading[SENSORS], noise[SENSORS];
-} too_far[] = {{{NAN, 0, 0}, {0}},          {{0, INFINITY, 0}, {0}},   {{0, 0, NAN}, {0}},
-               {{8000.5f, 0, 0}, {0}}, /* 32,000 deviations are 8,000 */
-               {{0, -32001, 0}, {0, 0, 0}}, {{0, NAN, 0}, {NAN, 0, 0}}};
+} too_far[] = {{{NAN, 0, 0}, {0}},    {{0, INFINITY, 0}, {0}},
+               {{0, 0, NAN}, {0}},    {{16377, 0, 0}, {0}}, /* 2^24 - 2^13 steps of 2^-10 */
+               {{0, -65505, 0}, {0}}, {{0, NAN, 0}, {NAN, 0, 0}}};
 
 TEST_ROWS(service_counts_readings_that_are_too_far_as_out, too_far)
 {
@@ -236,6 +243,19 @@ TEST_ROWS(service_counts_readings_that_are_too_far_as_out, too_far)
         ck_assert(isfinite(in_place[j]));
         ck_assert(isnan(simulated[0][j]) == isnan(too_far[_i].noise[j]));
     }
+}
+
+/* An attack must not push a reading over a limit that the callback does not have (theory 14.5). */
+TEST(service_takes_more_than_the_callback)
+{
+    const float limit[] = {8000, -32000, 0}, attacked[] = {8002.5f, -32010, 0},
+                noise[SENSORS] = {0};
+    float noisy[SENSORS];
+    certreg_service *s = started(episode(NULL), run_of_ticks);
+    ck_assert_uint_eq(certreg_episode_sense(0.5, unit, SENSORS, 1, noise, 0, limit, noisy), 0);
+    ck_assert_uint_eq(certreg_episode_sense(0.5, unit, SENSORS, 1, noise, 0, attacked, noisy), 1);
+    ck_assert_uint_eq(certreg_episode_sense(NAN, unit, SENSORS, 1, noise, 0, here, noisy), 1);
+    SERVICE_OK(s, certreg_service_sense(s, attacked, noisy, NULL));
 }
 
 TEST(service_hides_the_same_sensors_in_all_ticks)
@@ -314,6 +334,24 @@ TEST(service_acts_within_the_certified_ball_only)
         if (is_answered) ck_assert_double_le(fabs(tick.left - (1 - at[i].part) * radius), 1e-6);
     }
     ck_assert_uint_eq(log_of(s).outside, 3);
+}
+
+/* Whatever one unit of features says, and which one it is. */
+TEST(service_acts_although_a_unit_is_wrong)
+{
+    const certreg_masks m = STRUCT(certreg_masks, .marker = -7, .units = SENSORS, .shown = 1);
+    const float wrong[][SENSORS] = {{NAN, -2, 4}, {1, 9e9f, 4}, {1, -2, -INFINITY}, {1, 5, 5}};
+    certified *c = single(NULL);
+    double action;
+    c->model.masks = &m, c->model.eval = nothing, c->question.faults = 1;
+    certify(c, here);
+    certreg_service *s = started(c, (certreg_service_plan){0});
+    for (int i = 0; i < 4; i++) {
+        certreg_tick tick = {.struct_size = sizeof tick};
+        SERVICE_OK(s, certreg_service_act(s, wrong[i], &action, &tick));
+        ck_assert_int_eq(tick.source, i < 3 ? CERTREG_SOURCE_ANSWERED : CERTREG_SOURCE_OUTSIDE);
+        if (i < 3) ck_assert_double_eq(tick.left, c->answer.radius);
+    }
 }
 
 TEST(service_takes_another_anchor)
@@ -397,6 +435,9 @@ TEST_TIMES(service_fails_if_the_model_fails, 3)
 enum wrong {
     TOLERANCE,
     STATISTIC,
+    BOUNDS_OF_OUTPUT,
+    NO_STATISTIC,
+    NO_MASKS,
     SIGMA,
     SCALE,
     INPUT,
@@ -407,6 +448,7 @@ enum wrong {
     NO_ODD_TICKS,
     NO_TICKS,
     DRIFT,
+    BY_GRADIENT,
     EPISODE_AT_A_PLACE,
     EMPTY_BALL,
     NO_MODEL,
@@ -420,6 +462,9 @@ static const struct {
     certreg_status status;
 } wrongs[WRONGS] = {[TOLERANCE] = {"another question", CERTREG_E_MISMATCH},
                     [STATISTIC] = {"another question", CERTREG_E_MISMATCH},
+                    [BOUNDS_OF_OUTPUT] = {"output bounds", CERTREG_E_INVALID},
+                    [NO_STATISTIC] = {"question.statistic", CERTREG_E_INVALID},
+                    [NO_MASKS] = {"made without model.masks", CERTREG_E_MISMATCH},
                     [SIGMA] = {"certificate.sigma is 0.5", CERTREG_E_MISMATCH},
                     [SCALE] = {"another input or scale", CERTREG_E_MISMATCH},
                     [INPUT] = {"another input or scale", CERTREG_E_MISMATCH},
@@ -430,6 +475,7 @@ static const struct {
                     [NO_ODD_TICKS] = {"plan.ticks is 4", CERTREG_E_INVALID},
                     [NO_TICKS] = {"give plan.ticks", CERTREG_E_INVALID},
                     [DRIFT] = {"feature 4 has another scale", CERTREG_E_INVALID},
+                    [BY_GRADIENT] = {"the gradient", CERTREG_E_INVALID},
                     [EPISODE_AT_A_PLACE] = {"with z 0", CERTREG_E_INVALID},
                     [EMPTY_BALL] = {"no radius", CERTREG_E_INVALID},
                     [NO_MODEL] = {"model.eval is NULL", CERTREG_E_INVALID},
@@ -450,16 +496,25 @@ static void put_wrong(enum wrong what, certified *c, certreg_service_plan *p)
     switch (what) {
     case TOLERANCE: c->question.tolerance = 2.5; break;
     case STATISTIC: c->question.statistic = HUBER, c->question.huber_width = 1; break;
+    case BOUNDS_OF_OUTPUT:
+        KIT_OK(c->e, certreg_output_bounds(c->e, 0, &c->question, 1, 0.1, &c->answer));
+        break;
+    case NO_STATISTIC: c->question.statistic = 99; break;
+    case NO_MASKS:
+        c->masks = STRUCT(certreg_masks, .units = SENSORS, .shown = 1);
+        c->model.masks = &c->masks, begin_again(c, here, 0.5);
+        break;
     case SIGMA: begin_again(c, here, 0.6); break;
     case SCALE: c->model.scale = other, begin_again(c, here, 0.5); break;
     case INPUT: begin_again(c, place, 0.5); break;
     case NOT_BEGUN: c->e = kit_create(NULL, &c->model, &c->plan); break;
     case FAILED: c->answer.status = CERTREG_E_NO_MEMORY; break;
     case CENTER: c->answer.center = TRUE_MEAN; break;
-    case MASKS: c->answer.fault_radius[1] = 1; break;
+    case MASKS: c->answer.fault_radius[0] = 1; break;
     case NO_ODD_TICKS: p->ticks = 4; break;
     case NO_TICKS: p->ticks = 0; break;
     case DRIFT: c->scale[4] = 3, certify(c, zero); break;
+    case BY_GRADIENT: c->answer.constraints |= CERTREG_CONSTRAINT_GRADIENT; break;
     case EPISODE_AT_A_PLACE: certify(c, place); break;
     case EMPTY_BALL: c->answer.radius = 0.003; break;
     case NO_MODEL: c->model.eval = NULL, begin_again(c, here, 0.5); break;

@@ -62,6 +62,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -464,7 +465,8 @@ struct attack : handle<certreg_attack, certreg_attack_error> {
 };
 
 /** A certreg_service of what an estimator has certified. An exception of the model
- *  leaves act, and the action is the fallback. */
+ *  leaves act, and the action is the fallback. While the estimator is in a call, act
+ *  throws CERTREG_E_BUSY, and the action is NaN. */
 struct service : handle<certreg_service, certreg_service_error> {
     /** @param c  NULL: no anchor yet */
     service(
@@ -489,8 +491,10 @@ struct service : handle<certreg_service, certreg_service_error> {
     certreg_tick act(span<const float> reading, span<double> action)
     {
         const float *const from = reading.has(inputs_, "reading");
-        return answer<certreg_tick>(
-            certreg_service_act, from, action.has(columns_, "action"));
+        double *const to = action.has(columns_, "action");
+        for (size_t k = 0; k < columns_; k++)
+            to[k] = std::numeric_limits<double>::quiet_NaN();
+        return answer<certreg_tick>(certreg_service_act, from, to);
     }
     void anchor(span<const float> z, const certreg_certificate &c)
     {

@@ -12,18 +12,19 @@
  *     }
  *
  * The service takes noise, scale, sigma, masks, batch and statistic from the estimator
- * that certified, and refuses a question or an input that the certificate is not about.
- * Question and plan decide what a tick is:
+ * that certified, and refuses a certificate of another question, sigma, input or scale.
+ * It cannot notice another model, nor other kinds of outputs or another law of masks.
  *
- *   CERTREG_PLAN_EPISODE    certreg_service_sense adds noise to a reading, in
- * plan.ticks ticks (theory 14) question.serving        certreg_service_act gives the
- * statistic of fresh noisy samples, which are pairs with serving.pairs neither
- * certreg_service_act gives the certified prediction
+ * With CERTREG_PLAN_EPISODE call certreg_service_sense: it adds noise to a reading, in
+ * plan.ticks ticks (theory 14). With question.serving certreg_service_act gives the
+ * statistic of fresh noisy samples, of pairs with serving.pairs. Otherwise it gives the
+ * certified prediction. It answers only within the certified ball, and stops sampling
+ * at the deadline. If it has no answer, it gives the fallback, and certreg_tick.source
+ * is the reason.
  *
- * certreg_service_act answers only within the certified ball, and in time. Otherwise it
- * gives the fallback, and certreg_tick.source is the reason. After create nothing is
- * allocated, and no call takes a lock. The rules of certreg.h for structs, threads,
- * memory and numbers apply.
+ * After create nothing is allocated, and no call takes a lock. The rules of certreg.h
+ * for structs, threads, memory and numbers apply. For what is outside of the service
+ * see the checklist in docs/guide/robots.md.
  */
 #ifndef CERTREG_SERVICE_H
 #define CERTREG_SERVICE_H
@@ -44,8 +45,8 @@ typedef struct certreg_service_plan {
     int32_t reserved; /* 0 */
     size_t ticks; /* of an episode: the row has inputs/ticks readings of each. Else 0 */
     double deadline; /* seconds that a tick may take; 0: no deadline */
-    /* For certreg_service_act: the length, in ||D^-1 delta||, below which the error of
-     * a reading stays. At least this radius has to be left about the reading. */
+    /* For certreg_service_act: an upper limit of the error of a reading, in
+     * ||D^-1 delta||. If less radius is left, the tick is OUTSIDE. */
     double reading_error;
     const double *fallback; /* one number for each output of the question: the action of
                                a tick without an answer. NULL: NaN. Copied */
@@ -56,7 +57,7 @@ typedef struct certreg_service_plan {
 /* The origin of an action or a noisy reading. */
 enum certreg_source {
     CERTREG_SOURCE_FAILED = 0,   /* the fallback, or NaN; see the status */
-    CERTREG_SOURCE_ANSWERED = 1, /* what the certificate is about */
+    CERTREG_SOURCE_ANSWERED = 1, /* an answer that the certificate covers */
     CERTREG_SOURCE_OUTSIDE = 2,  /* too little radius is left about the reading: the
                                   fallback. certreg_service_anchor helps */
     CERTREG_SOURCE_LATE = 3      /* the deadline left no time for all samples: the
@@ -77,33 +78,35 @@ typedef struct certreg_tick {
 typedef struct certreg_service_log {
     uint32_t struct_size;
     int32_t reserved;
-    /* Seed of the noise since the last start; certreg_service_start repeats a log with
-     * it. Keep it secret until the run has ended. */
+    /* Seed of the run that was started last. Give it to certreg_service_start to repeat
+     * this run. Keep it secret until the run has ended. */
     uint64_t seed;
     uint64_t question_digest, input_digest; /* of the certificate that is served */
     uint64_t starts, ticks;                 /* ticks of all starts */
-    uint64_t answered, outside, failed;     /* ticks by source, without LATE */
-    uint64_t late; /* ticks that took longer than the deadline, or were LATE */
+    uint64_t answered, outside, failed;     /* numbers of ticks with these sources */
+    uint64_t late; /* ticks that were LATE, or ended after the deadline */
 } certreg_service_log;
 
 /** Makes a service for what an estimator has certified. The service copies all that it
  *  needs; model.user and the backend must outlive it. The noise of readings in episodes
  *  is made on the CPU, everything else on the estimator's backend.
  *  @param certified    with the certified input begun, as after certreg_certify. On
- *                      another machine: create it from the same model and plan, and
- *                      begin the certified input with its sigma (samples are not
- * needed)
+ *                      another machine create an estimator of the same model and plan,
+ *                      and begin the certified input at the certificate's sigma. It
+ *                      needs no samples
  *  @param question     the certified question
  *  @param certificate  its answer, about CERTREG_CENTER_PREDICTION and not by
- *                      CERTREG_METHOD_BASELINE. For an episode with a radius above 0.
- *                      Else the first anchor; NULL: none yet, every act is OUTSIDE
+ *                      CERTREG_METHOD_BASELINE; no output bounds. An episode needs a
+ *                      radius above 0, without the gradient. Otherwise this is the
+ *                      first anchor, and NULL means that there is none yet
  *  @param why          receives the error, or NULL
  *  @param out          receives the service
  *  @return CERTREG_OK; CERTREG_E_MISMATCH if the certificate has another question,
- *          sigma, input or scale, or has masks and the estimator none;
- * CERTREG_E_INVALID, also for a served certificate if model.eval is NULL, and for an
- * episode with ticks that differ in scale or masks; CERTREG_E_WRONG_STATE (before
- * begin); as certreg_estimator_create
+ *          sigma, input or scale, or was made with masks and the estimator has none, or
+ *          without them and it has some; CERTREG_E_INVALID, also for a served
+ *          certificate if model.eval is NULL, and for an episode with ticks that differ
+ *          in scale or masks; CERTREG_E_WRONG_STATE (before begin); as
+ *          certreg_estimator_create
  *  @par Memory one block from malloc, or none with plan.memory
  *  @par Source theory 1.5, 1.9, 14.5  @since 0.3 */
 CERTREG_API certreg_status certreg_service_create(
@@ -123,17 +126,20 @@ CERTREG_API void certreg_service_destroy(certreg_service *);
 /** Starts the first or the next run: an episode, or any number of acts. Tick numbers
  *  begin at 0, and the noise has a seed of its own.
  *  @param seed  0: drawn from the system's randomness. Else the seed of a log, to
- *               repeat its ticks: the same readings in the same order give the same
- *               actions, bit by bit. Such noise is not secret, and serves nobody
- *  @return CERTREG_OK; CERTREG_E_INVALID if the certificate has the same seed;
- *          CERTREG_E_PLATFORM if the system has no randomness  @since 0.3 */
+ *               repeat its ticks: the same readings and anchors in the same order give
+ *               the same actions, bit by bit, except in LATE ticks. Do not deploy such
+ * a run, since its noise is known
+ *  @return CERTREG_OK; CERTREG_E_INVALID if the estimator that certified has this seed;
+ *          CERTREG_E_PLATFORM if the system has no randomness. After a failure the run
+ *          before goes on  @since 0.3 */
 CERTREG_API certreg_status certreg_service_start(certreg_service *, uint64_t seed);
 
 /** Adds the noise of an episode's next tick to a reading. Call it once for each
  *  reading, and let nothing else see the reading.
  *  @param reading  inputs/ticks floats. The tick fails if a sensor that is not hidden
- *                  reports NaN, infinity, or more than 32,000 deviations of its noise;
- *                  the episode then counts as outside the tolerance
+ *                  reports NaN or infinity, or more than float can carry with this
+ *                  noise (over 32,752 deviations). The episode then counts as outside
+ *                  the tolerance
  *  @param noisy    receives as many floats: points of the grid; NaN for a sensor that
  *                  the masks hide in this episode, and for all after a failure. May be
  *                  the reading itself
@@ -145,7 +151,9 @@ CERTREG_API certreg_status certreg_service_sense(
     certreg_service *, const float *reading, float *noisy, certreg_tick *tick);
 
 /** Answers about one reading: the served statistic of fresh samples, or the prediction.
- *  @param reading  inputs floats, as z of certreg_estimator_begin
+ *  @param reading  inputs floats, as z of certreg_estimator_begin. With question.faults
+ *                  in host memory: as many units may have any values, and the anchor
+ *                  takes the place of the units that are farthest from it
  *  @param action   receives one number for each output of the question: the answer or
  *                  the fallback, also after a failure
  *  @param tick     receives the tick, or NULL
@@ -160,7 +168,7 @@ CERTREG_API certreg_status certreg_service_act(
  *  by the estimator, anchor the answer, and act again. An answer that abstains leaves
  *  every reading outside. Not for episodes.
  *  @param z            inputs floats, the certified input
- *  @param certificate  of the same question and sigma
+ *  @param certificate  of the same question, its prediction included, and sigma
  *  @return CERTREG_OK; CERTREG_E_MISMATCH, CERTREG_E_INVALID as
  *          certreg_service_create; the old anchor then stays  @since 0.3 */
 CERTREG_API certreg_status certreg_service_anchor(
@@ -188,8 +196,9 @@ CERTREG_API const certreg_error *certreg_service_error(const certreg_service *);
  *  @param noise    the numbers of this tick in the first row; those of the next row are
  *                  `stride` floats behind
  *  @param reading  rows*sensors floats
- *  @param noisy    receives rows*sensors floats; a row of NaN if
- *                  certreg_service_sense would fail. May be the readings themselves
+ *  @param noisy    receives rows*sensors floats; a row of NaN if a
+ *                  reading is not finite, or over 32,000 deviations of its noise, or if
+ *                  sigma is not positive. May be the readings themselves
  *  @return the number of rows that failed: write NaN as the output of such an episode.
  *          The call may set FE_INEXACT
  *  @par Threads any  @par Source theory 14.5  @since 0.3 */

@@ -79,7 +79,7 @@ class Service(Handle):
     an input that the certificate is not about. Call `start`, and then in each tick `sense` for an
     episode (the estimator has PLAN_EPISODE), else `act`: with ``Question(serving=...)`` it gives
     the statistic of fresh samples, otherwise the certified prediction, and both only within the
-    certified ball.
+    certified ball. Its calls and the estimator's take turns.
 
     Parameters
     ----------
@@ -128,8 +128,14 @@ class Service(Handle):
         fallback: ArrayLike | None = None,
     ) -> None:
         super().__init__()
+        self._estimator = estimator
+        if estimator._columns is not None:
+            raise ValueError(
+                "a service takes arrays, and the estimator DataFrames: make one with inputs=, the "
+                "number of columns, and a model of arrays"
+            )
         asked, why, size = question_of(question), S.Error(), size_t()
-        self._estimator, self._calls = estimator, estimator._calls
+        self._calls = estimator._calls
         self._outputs = asked.output_count or 1
         if asked.output == ALL_OUTPUTS:
             self._outputs = estimator.outputs
@@ -203,8 +209,9 @@ class Service(Handle):
 
         Parameters
         ----------
-        reading : array_like or DataFrame
-            As z of `Estimator.begin`, without missing cells.
+        reading : array_like
+            As z of `Estimator.begin`, without missing cells. With ``Question(faults=k)`` any k
+            units may have any values, also NaN.
 
         Returns
         -------
@@ -216,15 +223,8 @@ class Service(Handle):
         CertregError
             If the reading cannot carry noise, or the model fails. Act on your fallback then."""
         with self._calls:
-            given, layout = self._whole(reading, "reading")
-            self._estimator._set_layout(layout)
+            given, _ = self._estimator._input(reading, "reading")
             return self._tick("act", given, np.empty(self._outputs, np.float64))
-
-    def _whole(self, given: Any, what: str) -> Any:
-        z, layout = self._estimator._input(given, what)
-        if self._estimator._missing_in(z).some:
-            raise ValueError(f"cells of the {what} are missing: a service takes whole rows")
-        return z, layout
 
     def _tick(self, verb: str, given: np.ndarray, out: np.ndarray) -> Tick:
         tick = S.Tick()
@@ -239,16 +239,17 @@ class Service(Handle):
 
         Parameters
         ----------
-        z : array_like or DataFrame
+        z : array_like
             The certified input.
         certificate : Certificate
             The answer to the same question at the same sigma."""
-        given, _ = self._whole(z, "input")
+        given, _ = self._estimator._input(z)
         self._call("anchor", given.ctypes.data, C.byref(certificate._struct()))
 
     def certificate(self) -> Certificate:
-        """Return the certificate that is served. For an episode it is shorter by the part of the
-        grid, so that it holds for the deployed loop."""
+        """Return the certificate that is served.
+
+        For an episode it is shorter by the part of the grid: it holds for the deployed loop."""
         out = S.Certificate()
         self._call("certificate", C.byref(out))
         return Certificate._of(out)

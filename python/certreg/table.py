@@ -1039,7 +1039,7 @@ class Rows(HtmlTable):
         return [dict(zip(columns, line)) for line in zip(*(c.tolist() for c in columns.values()))]
 
     def _results(self) -> dict[str, np.ndarray]:
-        """The keys of to_dicts, each with its values for all finished rows, sigmas and questions."""
+        """The keys of to_dicts, with the values for all finished rows, sigmas and questions."""
         done, answers = np.flatnonzero(self.done), np.array([*self._answers()])
         rows, (ks, qs) = np.repeat(done, len(answers)), np.tile(answers, (len(done), 1)).T
         left_out = {"sigma", "question_digest", "input_digest", *COUNTS}
@@ -1048,8 +1048,10 @@ class Rows(HtmlTable):
         out = {"row": self.numbers[rows], "sigma": np.array(self.sigmas)[ks], "question": qs}
         fields = [name for name in FIELDS if name not in left_out]
         out |= {name: _words(name, self.certificates[name][done]) for name in fields}
-        every = [*zip(rows.tolist(), ks.tolist(), qs.tolist())] if self.errors or self.alternatives else []
-        out["error"] = _objects([self.errors.get(at[:2], "") for at in every] or [""] * len(rows))
+        every, out["error"] = [], np.full(len(rows), "", object)
+        if self.errors or self.alternatives:
+            every = [*zip(rows.tolist(), ks.tolist(), qs.tolist())]
+            out["error"] = _objects([self.errors.get(at[:2], "") for at in every])
         exact = listed(self._named(~self._noisy()))
         if exact:
             out["exact"] = _objects([exact] * len(rows))
@@ -1798,11 +1800,12 @@ def _word(field: str, value: Any) -> float | str:
 
 def _words(field: str, values: np.ndarray) -> np.ndarray:
     """The values of a field for tables: words for members of enumerations."""
-    each = values.reshape(-1, *values.dtype.shape) if values.ndim > 3 else values.ravel()
+    each = values.reshape(-1, *values.shape[3:])
     if values.dtype.itemsize == 4:
         known, at = np.unique(each, return_inverse=True)
         words = [_word(field, value) for value in known.tolist()]
-        return (_objects(words) if any(isinstance(w, str) for w in words) else np.array(words, int))[at]
+        numbers = all(isinstance(word, int) for word in words)
+        return (np.array(words, int) if numbers else _objects(words))[at]
     if each.dtype == np.uint64 and each.max(initial=0) < 2**63:
         return each.astype(np.int64)
     return each

@@ -14,26 +14,32 @@
 static certreg_status check_answer(const certreg_service *s, const certreg_certificate *c,
                                    certreg_error *why)
 {
-    if (c->status || c->center != CERTREG_CENTER_PREDICTION || c->method == CERTREG_METHOD_BASELINE)
+    const int from_masks = c->fault_radius[c->faults % CR_FAULTS] > 0;
+    if (c->status || c->method == CERTREG_METHOD_BASELINE ||
+        (c->center != CERTREG_CENTER_PREDICTION && !s->is_episode))
         return cr_error_set(why, CERTREG_E_INVALID,
                             "certificate.status is %d, .center %d, .method %d: a service needs an "
                             "answer about CERTREG_CENTER_PREDICTION that is no baseline",
                             (int)c->status, (int)c->center, (int)c->method);
+    if (c->radius > 0 && !c->limiting_side)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "the certificate has output bounds at a given radius, which say "
+                            "nothing about the tolerance: give an answer of certreg_certify");
     if (c->question_digest != s->log.question_digest)
         return cr_error_set(why, CERTREG_E_MISMATCH,
                             "the certificate answers another question: give the question that was "
-                            "certified, with its tolerance, statistic, alpha and serving");
+                            "certified, with its tolerance, statistic, alpha, prediction and "
+                            "serving");
     if (c->sigma != s->sigma)
         return cr_error_set(why, CERTREG_E_MISMATCH,
                             "certificate.sigma is %.17g, and the service has %.17g: sigma is a "
                             "constant of the deployment",
                             c->sigma, s->sigma);
-    for (int k = 1; k < 8; k++)
-        if (c->fault_radius[k] > 0 && !s->w.record->model.masks)
-            return cr_error_set(why, CERTREG_E_MISMATCH,
-                                "the certificate was made with model.masks, and the estimator has "
-                                "none: give the one that certified");
-    return CERTREG_OK;
+    if (!(c->radius > 0) || from_masks == s->has_fault_radii) return CERTREG_OK;
+    return cr_error_set(why, CERTREG_E_MISMATCH,
+                        "the certificate was made %s model.masks, unlike the estimator: give the "
+                        "one that certified",
+                        from_masks ? "with" : "without");
 }
 
 static certreg_status check_input(const certreg_certificate *c, const float *z, const float *scale,
@@ -58,7 +64,7 @@ certreg_status cr_service_anchor(certreg_service *s, const float *z,
     if (status) return status;
     s->certificate = c;
     s->log.input_digest = c.input_digest;
-    if (s->actions == 1) *s->prediction = c.prediction;
+    if (!isnan(c.prediction)) *s->prediction = c.prediction;
     memcpy(s->anchor, z, inputs * sizeof *z);
     return CERTREG_OK;
 }
@@ -94,6 +100,10 @@ static certreg_status take_episode(certreg_service *s, cr_view *certified,
                                   "the certified input has z[%zu] = %g: an episode is noise alone, "
                                   "with z 0",
                                   j, (double)input->z[j]);
+    if (!status && c->constraints & CERTREG_CONSTRAINT_GRADIENT)
+        status = cr_error_set(why, CERTREG_E_INVALID,
+                              "the certificate uses the gradient, which proves nothing against an "
+                              "adversary who adapts (theory 14.4)");
     if (status) return status;
     s->log.input_digest = c->input_digest;
     cr_certificate_shorten(grid_part(certified), input->scale, inputs, c);
@@ -106,12 +116,12 @@ static certreg_status take_episode(certreg_service *s, cr_view *certified,
 /* ======== The part of the estimator that certified. */
 typedef struct request { /* everything create needs */
     certreg_service_plan plan;
-    certreg_question question;
+    cr_question question;
+    certreg_question given; /* the caller's, and what it points to: */
     certreg_serving serving;
     certreg_backend *backend; /* NULL: the CPU */
     certreg_model model;      /* of the service's estimator */
     certreg_plan sampling;
-    uint64_t digest; /* of the question */
     int is_episode;
     size_t actions, own, estimator; /* bytes: of the service, of its estimator */
 } request;
@@ -162,21 +172,20 @@ static certreg_status check_ticks(cr_view *v, size_t ticks, certreg_error *why)
 static certreg_status read_question(const certreg_question *given, cr_view *v, request *r,
                                     certreg_error *why)
 {
-    certreg_question *q = &r->question;
-    certreg_status status = certreg_question_digest(given, why, &r->digest);
-    if (!status) status = cr_struct_read(q, sizeof *q, CR_OLDEST_QUESTION, given, "question", why);
-    if (!status && q->serving)
-        status = cr_struct_read(&r->serving, sizeof r->serving, CR_OLDEST_SERVING, q->serving,
+    certreg_question *own = &r->given;
+    certreg_status status = cr_question_load(v, given, &r->question, why);
+    if (!status)
+        status = cr_struct_read(own, sizeof *own, CR_OLDEST_QUESTION, given, "question", why);
+    if (!status && own->serving)
+        status = cr_struct_read(&r->serving, sizeof r->serving, CR_OLDEST_SERVING, own->serving,
                                 "serving", why);
-    if (status) return status;
-    r->actions = q->output_count ? q->output_count : 1;
-    if (q->output == CERTREG_ALL_OUTPUTS) r->actions = v->model.outputs;
-    if (r->is_episode) r->actions = 0;
-    if (r->actions > 1 && !q->serving && !q->prediction)
+    if (status || r->is_episode) return status;
+    r->actions = r->question.outputs;
+    if (r->question.is_vector && !own->serving && !own->prediction)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "question.prediction is NULL, and the certificate of a vector has no "
                             "prediction to act on: certify with a given prediction, or serve");
-    if (r->is_episode || !q->serving || v->model.eval) return CERTREG_OK;
+    if (!own->serving || v->model.eval) return CERTREG_OK;
     return cr_error_set(why, CERTREG_E_INVALID,
                         "model.eval is NULL, and question.serving asks for its outputs");
 }
@@ -185,17 +194,17 @@ static certreg_status read_question(const certreg_question *given, cr_view *v, r
 static void set_estimator(cr_view *v, cr_context certified, request *r)
 {
     certreg_backend *backend = certified.replay->backend;
-    const cr_capabilities *statistic = &cr_statistic_of(r->question.statistic)->row;
     const uint32_t counting = CERTREG_PLAN_COUNT_FAILURES, /* without it the first failure ends */
-        kept = statistic->supports & CR_SUPPORTS_GAPS ? counting : 0;
+        kept = r->question.statistic->row.supports & CR_SUPPORTS_GAPS ? counting : 0;
     r->model = v->model;
     r->model.struct_size = sizeof r->model;
     r->sampling = (certreg_plan){.struct_size = sizeof r->sampling,
                                  .pilot = SIZE_MAX,
                                  .seed = 1, /* start gives it another */
-                                 .max_samples = r->question.serving ? r->serving.samples : 1,
+                                 .max_samples = r->given.serving ? r->serving.samples : 1,
                                  .flags = v->plan.flags & kept};
-    if (r->question.serving && r->serving.pairs) r->sampling.flags |= CERTREG_PLAN_PAIRS;
+    if (r->given.serving && r->serving.pairs) r->sampling.flags |= CERTREG_PLAN_PAIRS;
+    if (!r->given.serving) r->model.batch = 1; /* nothing is called */
     if (backend != cr_backend_default()) r->backend = backend;
     if (!r->is_episode) return;
     r->backend = NULL;
@@ -215,6 +224,7 @@ static void lay_out(certreg_service *s, const request *r, cr_arena *arena)
     s->prediction = cr_arena_alloc(arena, r->actions, sizeof(double));
     s->fallback = cr_arena_alloc(arena, r->actions, sizeof(double));
     s->anchor = cr_arena_alloc(arena, r->is_episode ? 0 : inputs, sizeof(float));
+    s->distance = cr_arena_alloc(arena, r->model.masks ? r->model.masks->units : 0, sizeof(double));
     s->reading = cr_arena_alloc(arena, inputs, sizeof(float));
     s->noisy = cr_arena_alloc(arena, inputs, sizeof(float));
     s->hidden = cr_arena_alloc(arena, inputs, sizeof *s->hidden);
@@ -236,6 +246,7 @@ static certreg_status read_request(cr_context certified, const certreg_question 
     set_estimator(v, certified, r);
     lay_out(&counted, r, &arena);
     r->own = (arena.used + CR_ALIGN - 1) & ~(size_t)(CR_ALIGN - 1);
+    if (arena.overflow) return cr_error_set(why, CERTREG_E_NO_MEMORY, "the service is too large");
     return certreg_estimator_size(r->backend, &r->model, &r->sampling, why, &r->estimator, &device);
 }
 
@@ -247,13 +258,15 @@ static void init(certreg_service *s, const request *r, cr_view *certified)
     s->actions = r->actions;
     s->sigma = certified->input.sigma;
     s->certified_seed = certified->plan.seed;
-    s->question = r->question;
+    s->has_fault_radii = cr_question_allows_faults(certified, &r->question);
+    s->question = r->given;
     s->question.target = NULL;
     s->serving = r->serving;
     if (s->question.serving) s->question.serving = &s->serving;
-    s->log = (certreg_service_log){.struct_size = sizeof s->log, .question_digest = r->digest};
+    s->log = (certreg_service_log){.struct_size = sizeof s->log,
+                                   .question_digest = r->question.given.digest};
     for (size_t k = 0; k < r->actions; k++) {
-        s->prediction[k] = r->question.prediction ? r->question.prediction[k] : NAN;
+        s->prediction[k] = r->given.prediction ? r->given.prediction[k] : NAN;
         s->fallback[k] = r->plan.fallback ? r->plan.fallback[k] : NAN;
     }
     s->question.prediction = NULL;

@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_DEVIATIONS 32000.0 /* of noise: farther from 0, a reading is outside (theory 14.5) */
+/* A simulated reading that is farther from 0 is outside (theory 14.5). The deployed loop takes what
+ * float carries, at least 752 deviations more, so that no attack pushes a reading over its limit.
+ */
+#define MAX_DEVIATIONS 32000.0
 
 /* ======== Calls, and what every tick reports. */
 static certreg_status enter(certreg_service *s)
@@ -82,10 +85,9 @@ static float deviation_of(double sigma, const float *scale, size_t sensor)
     return (float)(sigma * (scale ? (double)scale[sensor] : 1));
 }
 
-static int is_near(float reading, float deviation)
+static int is_within(float reading, float deviation, double limit)
 {
-    return isfinite(reading) &&
-           (!(deviation > 0) || fabs((double)reading) <= MAX_DEVIATIONS * (double)deviation);
+    return isfinite(reading) && (!(deviation > 0) || fabs((double)reading) <= limit);
 }
 
 /* Takes a reading, with zeros in place of hidden sensors, which may have any value. */
@@ -95,11 +97,11 @@ static certreg_status take_reading(certreg_service *s, const float *reading)
     for (size_t j = 0; j < s->w.record->model.inputs; j++) {
         const float deviation = deviation_of(s->sigma, scale, j);
         s->reading[j] = s->hidden[j] ? 0 : reading[j];
-        if (is_near(s->reading[j], deviation)) continue;
+        if (is_within(s->reading[j], deviation, cr_grid_max_input(deviation))) continue;
         return cr_error_set(s->w.why, CERTREG_E_OUT_OF_RANGE,
-                            "reading[%zu] is %g; it must be finite and within %g deviations of "
-                            "its noise, %g: the episode counts as outside",
-                            j, (double)reading[j], MAX_DEVIATIONS, (double)deviation);
+                            "reading[%zu] is %g; it must be finite and at most %g, which float32 "
+                            "noise of %g allows: the episode counts as outside",
+                            j, (double)reading[j], cr_grid_max_input(deviation), (double)deviation);
     }
     return CERTREG_OK;
 }
@@ -131,14 +133,15 @@ static certreg_status sense(certreg_service *s, const float *reading, float *noi
 static int sense_row(double sigma, const float *scale, size_t sensors, const float *noise,
                      const float *reading, float *noisy)
 {
-    int failed = 0;
+    int failed = !(sigma > 0) || isinf(sigma);
     for (size_t j = 0; j < sensors; j++) {
         const float deviation = deviation_of(sigma, scale, j);
-        const double step = deviation > 0 ? cr_grid_step(deviation) : 0;
-        double point = (double)reading[j];
-        failed |= !isnan(noise[j]) && !is_near(reading[j], deviation);
-        if (step > 0) point = step * rint(point / step);
-        noisy[j] = isnan(noise[j]) ? NAN : (float)(point + (double)noise[j]);
+        const double step = deviation > 0 ? cr_grid_step(deviation) : 0,
+                     point = step > 0 ? step * rint((double)reading[j] / step) : 0;
+        failed |= !isnan(noise[j]) &&
+                  !is_within(reading[j], deviation, MAX_DEVIATIONS * (double)deviation);
+        if (isnan(noise[j])) noisy[j] = NAN;
+        else noisy[j] = step > 0 ? (float)(point + (double)noise[j]) : reading[j];
     }
     if (failed) write_nan(noisy, sensors);
     return failed;
@@ -188,21 +191,57 @@ static certreg_status serve(const certreg_service *s, double start, double *acti
     if (!status)
         status = cr_question_load_for_estimate(w->record, &s->question, &c.question, w->why);
     if (!status) status = cr_prediction_report_estimate(w->record, &c, action, w->why);
-    if (status || is_finite(action, s->actions)) return status;
-    return cr_error_set(w->why, CERTREG_E_NOT_FINITE,
-                        "so many outputs of fresh samples failed that the rest has no statistic");
+    if (status == CERTREG_E_DEADLINE) w->clock->fastest_batch = 0; /* maybe an outlier: try again */
+    return status;
+}
+
+/* Sets the squared distance of each unit from the anchor. */
+static void measure_units(const certreg_service *s, const float *reading)
+{
+    const cr_record *r = s->w.record;
+    const certreg_masks *m = r->model.masks;
+    for (size_t u = 0; u < m->units; u++) s->distance[u] = 0;
+    for (size_t j = 0; j < r->model.inputs; j++) {
+        const double change = (double)reading[j] - (double)s->anchor[j],
+                     part = change / (double)r->input.scale[j];
+        if (m->unit[j] < 0 || change == 0) continue;
+        s->distance[m->unit[j]] += isfinite(part) ? part * part : INFINITY;
+    }
+}
+
+/* Puts the anchor in place of the farthest units, as many as may have any value (theory 1.12). */
+static const float *without_faults(const certreg_service *s, const float *reading)
+{
+    const cr_record *r = s->w.record;
+    if (!s->question.faults) return reading;
+    memcpy(s->reading, reading, r->model.inputs * sizeof *reading);
+    measure_units(s, reading);
+    for (uint64_t k = 0; k < s->question.faults; k++) {
+        int32_t farthest = 0;
+        for (size_t u = 1; u < r->model.masks->units; u++)
+            if (s->distance[u] > s->distance[farthest]) farthest = (int32_t)u;
+        for (size_t j = 0; j < r->model.inputs; j++)
+            if (r->model.masks->unit[j] == farthest) s->reading[j] = s->anchor[j];
+        s->distance[farthest] = 0;
+    }
+    return s->reading;
 }
 
 static certreg_status act(const certreg_service *s, const float *reading, double start,
                           double *action, answer *a)
 {
     const cr_context *w = &s->w;
-    certreg_status status = cr_estimator_begin(w->estimator, reading, s->sigma, s->number, 0);
+    certreg_status status =
+        cr_estimator_begin(w->estimator, without_faults(s, reading), s->sigma, s->number, 0);
     if (status) return status;
     *a = (answer){CERTREG_SOURCE_OUTSIDE, radius_left(s, w->record->input.z)};
     if (!(a->left > 0) || a->left < s->plan.reading_error) return CERTREG_OK;
     if (s->question.serving) status = serve(s, start, action);
     else memcpy(action, s->prediction, s->actions * sizeof *action);
+    if (!status && !is_finite(action, s->actions))
+        status = cr_error_set(w->why, CERTREG_E_NOT_FINITE,
+                              "so many outputs of fresh samples failed that the rest has no "
+                              "statistic");
     a->source = status ? CERTREG_SOURCE_FAILED : CERTREG_SOURCE_ANSWERED;
     if (status != CERTREG_E_DEADLINE) return status;
     a->source = CERTREG_SOURCE_LATE;
@@ -267,14 +306,14 @@ certreg_status certreg_service_act(certreg_service *s, const float *reading, dou
 static certreg_status start(certreg_service *s, uint64_t seed)
 {
     cr_record *r = s->w.record;
-    s->is_started = 0;
     if (seed == s->certified_seed)
         return cr_error_set(s->w.why, CERTREG_E_INVALID,
-                            "the seed is that of the certificate, whose noise is no secret: give "
-                            "0, or the seed of a log");
+                            "the seed is that of the estimator that certified, and its noise is no "
+                            "secret: give 0, or the seed of a log");
     if (!seed && cr_os_random64(&seed))
         return cr_error_set(s->w.why, CERTREG_E_PLATFORM,
                             "the system has no randomness to draw secret noise from");
+    s->is_started = 0;
     r->plan.seed = s->log.seed = seed;
     s->number = 0;
     if (s->is_episode) {

@@ -10,6 +10,7 @@ struct certreg_service {
     cr_context w; /* of the service's estimator: its guard, error and clock are the service's */
     int32_t owns_memory;
     int is_episode, is_started;
+    int has_fault_radii; /* 1: a certificate with a radius has one for wrong features */
     certreg_service_plan plan;
     certreg_question question;       /* without a target and a prediction */
     certreg_serving serving;         /* of the question, if it has any */
@@ -22,12 +23,13 @@ struct certreg_service {
     double *prediction;      /* actions: certified for a tick without samples */
     double *fallback;        /* actions */
     float *anchor;           /* inputs: what the certificate is about; not in an episode */
-    float *reading;          /* inputs: zeros in place of hidden sensors */
+    float *reading;          /* inputs: without hidden sensors, or without wrong units */
+    double *distance;        /* units: squared, of each from the anchor; without masks none */
     float *noisy;            /* inputs: a draw */
     int *hidden;             /* inputs: 1 for a sensor that the episode's mask hides */
 };
 
-/* ---- anchor.c: what a service may serve */
+/* ---- create.c: the certificate that a service may serve */
 /* Takes the certificate of an input, if it is about question, sigma and scale of the service. */
 certreg_status cr_service_anchor(certreg_service *, const float *z, const certreg_certificate *,
                                  certreg_error *why);

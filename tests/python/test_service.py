@@ -99,8 +99,29 @@ def test_service_refuses_what_was_not_certified(single):
     service.start()
     with pytest.raises(ValueError, match="must be \\(2,\\)"):
         service.act([1, 2, 3])
-    with pytest.raises(ValueError, match="cells of the reading are missing"):
+    with pytest.raises(certreg.CertregError, match="must be finite"):
         service.act([1, np.nan])
+    assert service.info().failed == 1
     single.close()
     with pytest.raises(ValueError, match="Estimator is closed"):
         service.act(HERE)
+
+
+def test_service_acts_although_a_sensor_is_wrong():
+    faulty = certreg.Faulty(shown=1, marker=0.0)
+    question = certreg.Question(2, faults=1, prediction=0.0)
+    with certreg.Estimator(lambda x: 0 * x[:, 0], 4, 1000, faulty=faulty, seed=1) as e:
+        c = e.certify([0.0] * 4, 0.25, 1000, question)
+        with certreg.Service(e, question, c) as service:
+            service.start()
+            ticks = [service.act([0, 0, wrong, 0]) for wrong in (np.nan, 1e9)]
+            assert [tick.source for tick in ticks] == [certreg.Source.ANSWERED] * 2
+            assert service.act([9, 0, np.nan, 0]).source == certreg.Source.OUTSIDE
+
+
+def test_service_takes_no_frames():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]})
+    with certreg.Estimator(lambda x: x["a"], frame, 1000) as e:
+        with pytest.raises(ValueError, match="a service takes arrays"):
+            certreg.Service(e, 0.5)
