@@ -85,9 +85,9 @@ static float deviation_of(double sigma, const float *scale, size_t sensor)
     return (float)(sigma * (scale ? (double)scale[sensor] : 1));
 }
 
-static int is_within(float reading, float deviation, double limit)
+static int is_within(float reading, double limit)
 {
-    return isfinite(reading) && (!(deviation > 0) || fabs((double)reading) <= limit);
+    return isfinite(reading) && fabs((double)reading) <= limit;
 }
 
 /* Takes a reading, with zeros in place of hidden sensors, which may have any value. */
@@ -96,12 +96,13 @@ static certreg_status take_reading(certreg_service *s, const float *reading)
     const float *scale = s->w.record->input.scale;
     for (size_t j = 0; j < s->w.record->model.inputs; j++) {
         const float deviation = deviation_of(s->sigma, scale, j);
+        const double limit = deviation > 0 ? cr_grid_max_input(deviation) : INFINITY;
         s->reading[j] = s->hidden[j] ? 0 : reading[j];
-        if (is_within(s->reading[j], deviation, cr_grid_max_input(deviation))) continue;
+        if (is_within(s->reading[j], limit)) continue;
         return cr_error_set(s->w.why, CERTREG_E_OUT_OF_RANGE,
                             "reading[%zu] is %g; it must be finite and at most %g, which float32 "
                             "noise of %g allows: the episode counts as outside",
-                            j, (double)reading[j], cr_grid_max_input(deviation), (double)deviation);
+                            j, (double)reading[j], limit, (double)deviation);
     }
     return CERTREG_OK;
 }
@@ -137,9 +138,9 @@ static int sense_row(double sigma, const float *scale, size_t sensors, const flo
     for (size_t j = 0; j < sensors; j++) {
         const float deviation = deviation_of(sigma, scale, j);
         const double step = deviation > 0 ? cr_grid_step(deviation) : 0,
+                     limit = deviation > 0 ? MAX_DEVIATIONS * (double)deviation : INFINITY,
                      point = step > 0 ? step * rint((double)reading[j] / step) : 0;
-        failed |= !isnan(noise[j]) &&
-                  !is_within(reading[j], deviation, MAX_DEVIATIONS * (double)deviation);
+        failed |= !isnan(noise[j]) && !is_within(reading[j], limit);
         if (isnan(noise[j])) noisy[j] = NAN;
         else noisy[j] = step > 0 ? (float)(point + (double)noise[j]) : reading[j];
     }
