@@ -163,7 +163,8 @@ def quantization_step(values: np.ndarray) -> float:
     if len(distinct) < FEWEST_LEVELS:
         return math.nan
     positions, least = distinct - distinct[0], float(np.diff(distinct).min())
-    if least < FLOATS * np.spacing(np.float32(np.abs(distinct[[0, -1]]).max())):
+    spacing = float(np.spacing(np.float32(np.abs(distinct[[0, -1]]).max())))
+    if least < FLOATS * spacing:
         return math.nan
     for part in range(1, PARTS + 1):
         step, end = least / part, 2
@@ -172,7 +173,8 @@ def quantization_step(values: np.ndarray) -> float:
             counts = np.rint(near / step)
             step, end = float(near @ counts / (counts @ counts)), 2 * end
         if _lie_on(positions, 0.0, step):
-            return step
+            decimal = float(f"{step:.5g}")  # 0.05 for 0.0500000007, if floats are the same
+            return decimal if abs(decimal / step - 1) * positions[-1] < spacing else step
     return math.nan
 
 

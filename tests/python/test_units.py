@@ -16,7 +16,8 @@ import pytest
 import kit
 from kit import ASKED, PRODUCT, bits, certify_refused, command_refused, never, package, parametrize
 from kit import read, said, write
-from certreg import Options, Question, certify_rows, check_model, compare_radius, tune_scale, within
+from certreg import Inputs, Options, Question, certify_rows, check_model, compare_radius
+from certreg import tune_scale, within
 from certreg.arrays import scale_of
 from certreg.display import floored
 
@@ -112,6 +113,13 @@ def test_steps_are_found_in_float32_from_any_offset(step, offset):
     for column in (few, offset + step * RNG.integers(0, 400, 3000)):
         found = norms(column.astype(np.float32)[:, None])[MOST.format("steps")]
         assert found == pytest.approx(step / 2, rel=1e-3)
+
+
+def test_steps_are_the_decimals_that_floats_stand_for():
+    for step, offset in ((0.05, 0), (0.1, 0), (0.001, 52), (1 / 3, 0), (0.1234567, 0)):
+        column = offset + step * RNG.integers(0, 300, 400)
+        found = Inputs.of(None, column[:, None]).steps[0]
+        assert (found == step) == (step == round(step, 5)) and found == pytest.approx(step, 1e-5)
 
 
 def test_only_named_kinds_have_bits_that_their_values_do_not_show():
