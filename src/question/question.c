@@ -395,7 +395,7 @@ static certreg_status resolve_relative(cr_question *q, certreg_error *why)
     else if (q->is_angle) rule = "give question.tolerance for an angle, which has no percentage";
     else if (g->at_radius > 0) rule = "give question.tolerance for output bounds";
     else if (g->target_radius > 0)
-        rule = "give question.tolerance for a target, since tests of it are made before the pilot";
+        rule = "give question.tolerance as a number for a target, tested before the pilot";
     if (rule) return invalid(why, "relative_tolerance", g->relative_tolerance, rule);
     g->tolerance = g->prediction_given ? cr_question_relative_tolerance(q, g->predictions) : NAN;
     if (g->tolerance > 0 || !g->prediction_given) return CERTREG_OK;

@@ -160,7 +160,7 @@ def test_what_is_extra_never_spoils_results():
     with mock.patch("certreg.cli.run.page", side_effect=OSError("disk is full")):
         _, err = said(*words)
     assert re.search("--report is not written, and the results are complete: disk is full", err)
-    certify_refused("must end with one of .csv", "--allowances", "a.txt")
+    certify_refused("must end with .csv$", "--allowances", "a.txt")
     certify_refused("names another file", "--allowances", "r.csv", "-o", "./r.csv")
 
 
@@ -294,7 +294,7 @@ def test_info():
     out, _ = said("info")
     for name in ("library", "instructions", "denoisers \\(BLAS\\)", "CUDA device 0", "onnxruntime"):
         assert re.search(f"(?m)^{name}  +[^ ]", out)
-    command_refused(2, "trees.txt is no .onnx file: info takes a model.onnx", "info", "trees.txt")
+    command_refused(2, "there is no file trees.txt", "info", "trees.txt")
 
 
 # ---- files of seeds keep the seed off the command line, and are the same for all jobs of an array

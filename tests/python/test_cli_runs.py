@@ -496,6 +496,7 @@ def test_trees_of_lightgbm_take_columns_by_their_names():
     fitted.booster_.save_model("t.txt")
     wanted = by_a_function(lambda x: fitted.booster_.predict(x, num_threads=1))
     assert certified("t.txt") == wanted
+    assert re.search("(?m)^features +a, b, c$", run("info", "t.txt")[1])
     frame[["c", "a", "b"]].head(6).to_csv("turned.csv", index=False)
     assert certified("t.txt", x="turned.csv") == wanted
 

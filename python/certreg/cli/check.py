@@ -119,7 +119,10 @@ def _version_of(package: str) -> str:
 
 def _model(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
     if not is_onnx(given.model):
-        raise Failure(f"{given.model} is no .onnx file: info takes a model.onnx, or no model")
+        other = Model(given)
+        yield from (("model", given.model), ("sha256", other.digest))
+        yield "features", ", ".join(other.names(None) or ["without names"])
+        return
     inputs, outputs = tensors_of(given.model)
     yield "model", given.model
     try:

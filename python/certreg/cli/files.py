@@ -346,7 +346,8 @@ class Destination:
         self.path = os.path.abspath(path)  # a model may change the folder
         self.name, self.suffix, self.begun = path, suffix_of(path), False
         if self.suffix not in suffixes:
-            raise Failure(f"{path} must end with one of {', '.join(suffixes)}")
+            one = "one of " if len(suffixes) > 1 else ""
+            raise Failure(f"{path} must end with {one}{', '.join(suffixes)}")
         if self.suffix == ".parquet":
             pandas_for(path)
         if os.path.exists(self.path) and not os.path.isfile(self.path):

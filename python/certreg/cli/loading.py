@@ -255,7 +255,9 @@ def _module(place: str) -> Module:
     try:
         module = importlib.import_module(name)
     except RAISED as error:
-        raise Failure(f"{place} cannot be imported: {described(error)}") from error
+        other = os.path.isfile(place) and not is_file
+        why = "it is no Python file; file.py:name may load it" if other else described(error)
+        raise Failure(f"{place} cannot be imported: {why}") from error
     if is_file and not os.path.samefile(module.__file__ or "/", place):
         raise Failure(f"{place} has the name of another module, {name}; rename the file")
     return module

@@ -43,7 +43,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {  # more arguments of add_argument
     "--on-crash": {"choices": ("stop", "skip")},
     "--plot-kind": {"choices": ("radii", "accuracy", "error")},
     "--units": {"nargs": "?", "const": (None, None)},
-    **dict.fromkeys(("--any", "--at-most", "--constant"), {"action": "append"}),
+    **dict.fromkeys(("--any", "--at-most", "--constant", "--tolerance"), {"action": "append"}),
     "--batch": {"default": 0},
     "-o": {"dest": "out"},
     "--inputs": {"dest": "described"},
@@ -288,7 +288,7 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
         "fewer for a slow model",
         **_QUIET,
     },
-    "/info": {"model?": "an .onnx file (default: none)"},
+    "/info": {"model?": "a model, as for certreg certify (default: none)"},
     "ONNX files/info": {"--output NAME": "name of the output (default: the first one)"},
     "/join": {
         "denoiser": "an .onnx file of certreg denoise train",
@@ -519,6 +519,11 @@ def converted(given: argparse.Namespace) -> argparse.Namespace:
     wrong text."""
     kinds = {**_KINDS, **_KINDS_OF.get(given.command, {})}
     given.names = ()  # of tolerances
+    if tolerances := getattr(given, "tolerance", None):
+        named = [text for text in tolerances if "=" in text]
+        if len(named) > 1:
+            raise Failure(f"--tolerance is given twice: give --tolerance {','.join(named)}")
+        given.tolerance = tolerances[-1]
     for name, text in list(vars(given).items()):
         if name in kinds and isinstance(text, str):
             try:

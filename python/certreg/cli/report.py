@@ -30,7 +30,7 @@ _OPTIONS = {  # of fields with another name than their option
     "hi": "--range",
     "flags": "--count-failures",
     "eval": "the model",
-    "relative_tolerance": "--tolerance",
+    "relative_tolerance": "the percentage of --tolerance",
 }
 _SAME = set(
     "tolerance output alpha statistic method huber_width constraints bonferroni target trim core "
@@ -46,6 +46,7 @@ _IN_PYTHON = {  # parts of the package's own messages
     "Question(bonferroni)": "--bonferroni",
     REMEDY: "--constant NAME=VALUE",
     OTHER_OUTPUT: "--output NAME",
+    "X is from": "the inputs are from",
     "give step or kind": "give --units STEP, image or sound",
     "give step": "give --units STEP",
     "Give step": "Give --units STEP",
