@@ -389,6 +389,7 @@ def arrays_in_file(given: Path, what: str, version: int) -> Iterator[dict[str, n
         if getattr(error, "status", 0) == Status.PLATFORM:  # of this machine, not of the file
             raise
         why = " ".join(str(error).split())
+        why = "it is no .npz file" if "pickle" in why else why
         raise ValueError(f"{path} is no {what}: {why}") from None
 
 

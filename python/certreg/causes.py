@@ -17,8 +17,11 @@ _ONE_ROW = r"shape \(((\d+),)?\); it must be \(1, (?(2)\2\))|shape \(\d*,?\) for
 _CHANNELS_LAST = r"expected input\[\d+, \d+, \d+, (\d+)\] to have \1 channels"
 _ONE_IMAGE = r"(?i)(shape|dim|axis|axes|channel|size).*; X has shape \([134], \d+, \d+\)$"
 _NO_CHANNEL = r"to have 1 channels.*; X has shape \(\d+, \d+, \d+\)$"
+_NO_TENSOR = r"Tensor, not numpy|\(numpy.ndarray, (Parameter|Tensor)"
 _RULES = (  # what was seen, what was found in the model, and the cause with its remedy
     (_ONE_ROW, "", "squeeze() of one row: write squeeze(-1), or reshape(len(x), -1)"),
+    (_NO_TENSOR, "", "an array given to torch: give the module itself, or torch.tensor(x)"),
+    ("inhomogeneous", "", "several outputs: return one array, (rows,) or (rows, columns)"),
     ("BFloat16", "", "bfloat16, which NumPy lacks: return float32, by y.float()"),
     (_CHANNELS_LAST, "", "channels at the end: give X.transpose(0, 3, 1, 2), (rows, c, h, w)"),
     (_AGAIN, "dropout", "dropout: call eval(), and in forward write dropout(x, p, self.training)"),

@@ -182,6 +182,8 @@ class Estimator(Handle):
             self._columns, self._names, inputs = told._columns, told.names, told.shape
             scale = told.scale if self._columns or (told.scale != 1).any() else None
         shape = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+        if np.ndim(shape[0] if shape else 0):
+            raise TypeError("inputs holds an array: give the shape of an input, X.shape[1:]")
         self.shape = tuple(integer(length, "inputs", 1) for length in shape)
         self.inputs = math.prod(self.shape)
         self.outputs = integer(outputs, "outputs")

@@ -12,7 +12,7 @@ from typing import Callable, Union
 
 import numpy as np
 
-from .display import reason
+from .display import reason, warn
 
 AnyPath = Union[str, bytes, "os.PathLike[str]"]
 
@@ -88,13 +88,11 @@ def replace(
             os.unlink(made)
 
 
-def replace_arrays(path: AnyPath, **arrays: object) -> None:
-    """Writes an .npz file, as `replace` does."""
-    replace(path, archive_of(**arrays))
-
-
-def archive_of(**arrays: object) -> bytes:
-    """The bytes of an .npz file."""
+def replace_arrays(path: AnyPath, secret: bool = False, **arrays: object) -> None:
+    """Writes an .npz file, as `replace` does. Warns if its name is that of a table."""
+    name = os.fsdecode(path)
+    if name.lower().endswith((".csv", ".csv.gz", ".json", ".parquet", ".xlsx")):
+        warn(f"{name} is written as an .npz file: for a table use to_frame().to_csv(path)")
     data = io.BytesIO()
     np.savez(data, **arrays)  # type: ignore[arg-type]
-    return data.getvalue()
+    replace(path, data.getvalue(), secret)

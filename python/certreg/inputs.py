@@ -369,6 +369,8 @@ class Inputs(HtmlTable):
     def __init__(
         self, shape: Shape, scale: ArrayLike | None = None, _columns: Columns | None = None
     ) -> None:
+        if not isinstance(shape, tuple):
+            raise TypeError("Inputs takes a shape: Inputs.of(model, X) describes inputs")
         self.shape = shape
         self._columns = _columns  # without rows
         self.names = None if _columns is None else tuple(_columns.names)
@@ -737,7 +739,8 @@ def taken(inputs: Inputs | None, X: Data, **values: Any) -> Data:
     if inputs is None:
         return X
     if not isinstance(inputs, Inputs):
-        raise TypeError(f"inputs must be a certreg.Inputs, not {abbreviated(inputs)}")
+        remedy = "Inputs.of(model, X) makes one, and Inputs.load(path) reads it"
+        raise TypeError(f"inputs must be a certreg.Inputs, not {abbreviated(inputs)}: {remedy}")
     for what, each in values.items():
         if np.ndim(each) and not hasattr(each, "items") and inputs._is_reordered(X):
             raise ValueError(

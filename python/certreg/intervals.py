@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import dataclasses
 import functools
+import inspect
 import itertools
 import os
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeAlias
@@ -385,6 +386,9 @@ class Calibrated(HtmlTable):
     ) -> None:
         """Keeps the arguments of estimators, and makes the estimator for new inputs."""
         refuse("Calibrated", options, "inputs max_samples pilot")
+        for name in options.keys() - inspect.signature(Estimator).parameters.keys():
+            given_to = "give radius and alpha to interval or intervals"
+            raise TypeError(f"Calibrated has no argument {name}: {given_to}")
         if inputs_seed is not None:
             inputs_seed = given_seed(inputs_seed, "inputs_seed")
         self._denoiser = digest_of(model)
@@ -446,7 +450,7 @@ class Calibrated(HtmlTable):
         kind = kinds_of(kept.pop("kind", None), self._estimator.outputs)
         units = {} if self._units is None else {"units": self._units}
         fields = {name: getattr(self._calibration, name) for name in _FIELDS}
-        arrays: dict[str, object] = dict(units, scores=self.scores)
+        arrays: dict[str, Any] = dict(units, scores=self.scores)
         arrays["shape"] = np.array(self._estimator.shape)
         arrays["model_outputs"] = np.array(self._estimator.outputs)
         if kind is not None:

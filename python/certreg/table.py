@@ -25,7 +25,7 @@ from .constants import Center, Domain, Outcome, Output, Reason, Statistic, Statu
 from .constants import enum_value, version_text
 from .display import HtmlTable, Line, Table, aligned, by_name, floored, printable, warn
 from .estimator import Estimator, kinds_of, pilot_for
-from .files import archive_of, replace
+from .files import replace, replace_arrays
 from .frames import TABLE, Index, feature_name, in_order, index_of, is_frame, listed, noise_on
 from .frames import split_frame, step_of
 from .inputs import Inputs, known_cells
@@ -1019,8 +1019,9 @@ class Rows(HtmlTable):
         IndexError
             If there is none."""
         question = self._question(question)
-        for (name, index), count in zip((("row", row), ("sigma", sigma)), self.certificates.shape):
-            _check_index(name, index, count)
+        labels = "" if self.index is None else ": rows.index.get_loc(label) is that of a label"
+        _check_index("row", row, len(self), labels)
+        _check_index("sigma", sigma, len(self.sigmas))
         one = self.certificates[row, sigma, question]
         return Certificate._of(S.Certificate.from_buffer_copy(one.tobytes()))
 
@@ -1129,7 +1130,9 @@ class Rows(HtmlTable):
             "inputs": described,
             **_facts_of_index(self.index),
         }
-        archive = archive_of(
+        replace_arrays(
+            path_of(path),
+            keep_seed,
             version=_VERSION,
             facts=np.array(json.dumps(facts, default=lambda value: value.tolist())),
             certificates=np.ascontiguousarray(self.certificates),
@@ -1137,7 +1140,6 @@ class Rows(HtmlTable):
             numbers=self.numbers,
             **arrays,
         )
-        replace(path_of(path), archive, secret=keep_seed)
 
     @classmethod
     def load(cls, path: Path) -> "Rows":
@@ -1506,8 +1508,11 @@ class Rows(HtmlTable):
         Raises
         ------
         ValueError
-            For other inputs than those of the rows, and if no row is finished."""
-        replace(path_of(path), page(self, X, title).encode("utf-8", "backslashreplace"))
+            For another ending than .html or .htm, for other inputs than those of the rows, and if
+            no row is finished."""
+        if not (name := path_of(path)).lower().endswith((".html", ".htm")):
+            raise ValueError(f"path is {name!r}; the page is HTML: let its name end with .html")
+        replace(name, page(self, X, title).encode("utf-8", "backslashreplace"))
 
     def useful_radii(self, labels: Data) -> np.ndarray:
         """Compute radii that count only predictions near the label.
@@ -1703,6 +1708,8 @@ class Rows(HtmlTable):
             raise ValueError("confidence is for shares of rows: give labels, or neither")
         if error and also:
             raise ValueError("the errors of other curves are not known: leave out also or error")
+        if also is not None and not isinstance(also, Mapping):
+            raise TypeError("also must be a dict of radii by name, as {'mine': other.radius}")
         names, done, path = self._names(), self.done, more.pop("path", None)
         curves = {f"sigma {self.sigmas[k]:g}{names[q]}": (k, q) for k, q in self._answers()}
         radii = {name: self["radius"][done, k, q] for name, (k, q) in curves.items()}
@@ -1786,9 +1793,10 @@ def mean_error(errors: np.ndarray) -> float:
     return float(known.mean()) if known.size else math.nan
 
 
-def _check_index(name: str, index: object, count: int) -> None:
-    if not isinstance(index, (int, np.integer)) or not -count <= index < count:
-        raise IndexError(f"{name} is {index!r}; it must be an index from 0 to {count - 1}")
+def _check_index(name: str, index: object, count: int, hint: str = "") -> None:
+    whole = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
+    if not whole or not -count <= cast(int, index) < count:
+        raise IndexError(f"{name} is {index!r}; it must be an index from 0 to {count - 1}{hint}")
 
 
 def _word(field: str, value: Any) -> float | str:

@@ -309,6 +309,8 @@ def test_modules_of_torch():
     net = torch.nn.Sequential(torch.nn.Linear(3, 1))
     torch.nn.init.constant_(net[0].weight, 2.0)
     f = lambda x: net(torch.tensor(x)).detach()  # noqa: E731
+    assert refusal(lambda x: net(x)).startswith("an array given to torch: give the module itself")
+    assert refusal(lambda x: (x[:, 0], x)).startswith("several outputs: return one array")
     assert refusal(lambda x: f(x).bfloat16()).endswith("y.float(); 0 of 40 rows are done")
     assert certifies(lambda x: f(x).bfloat16().float())
     quantised = torch.ao.quantization.quantize_dynamic(net, {torch.nn.Linear})

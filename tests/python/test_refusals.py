@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from kit import ORIGIN, SAMPLES, X, Z, certreg, estimator, model, never, parametrize, refused
-from kit import root, rows_of
-from certreg import ALL_OUTPUTS, Bisection, Bounds, CertregError, Question, ResumeError, RowsError
-from certreg import Method, Serving, Side, Solver, Statistic, Status, Target, check_model
-from certreg import tune_scale
+from kit import package, root, rows_of
+from certreg import ALL_OUTPUTS, Bisection, Bounds, CertregError, Estimator, Inputs, Question
+from certreg import Method, ResumeError, RowsError, Serving, Side, Solver, Statistic, Status
+from certreg import Target, check_model, tune_scale
 from certreg.cli.report import _options
 from certreg.library import in_python
 from certreg.plots import shares
@@ -229,7 +229,7 @@ TABLE = [
     (ValueError, "sigma", calibrated, dict(sigma=0)),
     (ValueError, "row 39 of y is nan", calibrated, dict(y=np.append(X[1:, 0], np.nan))),
     (ValueError, "units", calibrated, dict(units=-1)),
-    (TypeError, "unexpected", calibrated, dict(nonsense=1)),
+    (TypeError, "no argument alpha: give radius and alpha to", calibrated, dict(alpha=0.1)),
     (ZeroDivisionError, "by zero", calibrated, dict(model=lambda x: 1 // 0)),
     (ValueError, "at least", interval, dict(radius=0.5, alpha=0.05)),
     (ValueError, "no number of points", interval, dict(radius=10.0)),
@@ -506,6 +506,7 @@ def test_outputs_of_a_wrong_shape(answer):
     "wrong, sentence",
     ((40,), "row is 40; it must be an index from 0 to 39"),
     ((0, 2), "question is 2; .* 0 to 1"),
+    ((0, True), "question is True; .* 0 to 1"),
     ((0, 0, 0.25), "sigma is 0.25; .* 0 to 0"),
 )
 def test_certificates_by_indices(wrong, sentence):
@@ -513,6 +514,34 @@ def test_certificates_by_indices(wrong, sentence):
     assert rows.certificate(-1).noise_id == 39
     with pytest.raises(IndexError, match=sentence):
         rows.certificate(*wrong)
+
+
+def test_certificates_by_labels_of_rows():
+    frame = package("pandas").DataFrame(X, index=[f"house {i}" for i in range(40)])
+    with pytest.raises(IndexError, match=r"row is 'house 3'; .*: rows.index.get_loc\(label\) is"):
+        rows_of(lambda x: x[0], frame).certificate("house 3")
+
+
+@parametrize(
+    "wrong, error, sentence",
+    (lambda rows: rows.plot(also=X), TypeError, "also must be a dict of radii by name"),
+    (lambda rows: rows.report("r.pdf"), ValueError, "'r.pdf'; .* let its name end with .html"),
+    (lambda rows: Inputs(X), TypeError, r"Inputs.of\(model, X\) describes inputs"),
+    (lambda rows: Estimator(model, X[0], 9), TypeError, r"the shape of an input, X.shape\[1:\]"),
+)
+def test_what_users_try_first(wrong, error, sentence):
+    with pytest.raises(error, match=sentence):
+        wrong(rows_of())
+
+
+def test_files_of_rows_with_the_name_of_a_table(folder):
+    rows = rows_of()
+    with pytest.warns(UserWarning, match=r"r.csv is written as an .npz file: .* to_frame\(\)"):
+        rows.save("r.csv")
+    assert str(certreg.Rows.load("r.csv")) == str(rows)
+    np.save("x.npy", np.array([None]), allow_pickle=True)
+    with pytest.raises(ValueError, match="x.npy is no file of rows: it is no .npz file"):
+        certreg.Rows.load("x.npy")
     for field in (3, "radii"):
         with pytest.raises(KeyError, match=r"no field .*certificate\(row\)"):
             rows[field]
