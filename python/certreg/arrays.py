@@ -388,8 +388,7 @@ def arrays_in_file(given: Path, what: str, version: int) -> Iterator[dict[str, n
     except Exception as error:  # numpy and zipfile raise various classes for damaged files
         if getattr(error, "status", 0) == Status.PLATFORM:  # of this machine, not of the file
             raise
-        why = " ".join(str(error).split())
-        why = "it is no .npz file" if "pickle" in why else why
+        why = "it is no .npz file" if "pickle" in str(error) else " ".join(str(error).split())
         raise ValueError(f"{path} is no {what}: {why}") from None
 
 

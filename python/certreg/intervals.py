@@ -387,8 +387,7 @@ class Calibrated(HtmlTable):
         """Keeps the arguments of estimators, and makes the estimator for new inputs."""
         refuse("Calibrated", options, "inputs max_samples pilot")
         for name in options.keys() - inspect.signature(Estimator).parameters.keys():
-            given_to = "give radius and alpha to interval or intervals"
-            raise TypeError(f"Calibrated has no argument {name}: {given_to}")
+            raise TypeError(f"Calibrated has no argument {name}: give radius and alpha to interval")
         if inputs_seed is not None:
             inputs_seed = given_seed(inputs_seed, "inputs_seed")
         self._denoiser = digest_of(model)

@@ -1508,8 +1508,7 @@ class Rows(HtmlTable):
         Raises
         ------
         ValueError
-            For another ending than .html or .htm, for other inputs than those of the rows, and if
-            no row is finished."""
+            For a name without .html, other inputs than those of the rows, or no finished row."""
         if not (name := path_of(path)).lower().endswith((".html", ".htm")):
             raise ValueError(f"path is {name!r}; the page is HTML: let its name end with .html")
         replace(name, page(self, X, title).encode("utf-8", "backslashreplace"))

@@ -535,7 +535,7 @@ TRAIN = "denoise train x.npy --sigma .2,1"
 
 @parametrize(
     "words, sentence",
-    (f"{TRAIN} -o d.txt", r"d.txt must end with one of \.onnx"),
+    (f"{TRAIN} -o d.txt", r"d.txt must end with \.onnx"),
     (f"{TRAIN} -o d.onnx --shape 5,2", r"--shape is \(5, 2\), but x.npy has rows of 6"),
     (f"{TRAIN} -o d.onnx --shape 2x3", "--shape is '2x3'; it must be lengths, like 28,28"),
     (f"{TRAIN}", "required: -o"),
