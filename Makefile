@@ -35,13 +35,15 @@ MAJOR   := $(firstword $(subst ., ,$(VERSION)))
 # A switch that lacks a value of its enum would take it for another one (tests/enums.sh).
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
     -Werror=switch -Werror=switch-enum $(if $(WERROR),-Werror)
-CPPFLAGS_ALL := -Iinclude -Isrc -D_POSIX_C_SOURCE=200809L -DCERTREG_EXPERIMENTAL $(CPPFLAGS)
+include src/flags.mk
+CPPFLAGS_ALL := -Iinclude -Isrc $(definitions) $(CPPFLAGS)
 target := $(shell $(CC) -dumpmachine 2>/dev/null)
+# $(call known,FLAGS): those that this compiler knows.
+known = $(shell for flag in $(1); do \
+    $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
 include src/harden.mk
-# -ffp-contract=off: every fused multiply-add in the library is written by hand, so that bits are
-# the same everywhere. It comes last, since other flags imply the opposite.
-CFLAGS_ALL := -std=c11 $(OPT) -fPIC -fvisibility=hidden -fno-math-errno $(hardened) $(WARN) \
-    $(CFLAGS) $(EXTRA) -ffp-contract=off
+CFLAGS_ALL := -std=c11 $(OPT) -fPIC -fvisibility=hidden $(hardened) $(WARN) $(CFLAGS) $(EXTRA) \
+    $(exact)
 # Some compilers have no macro for these, by which src/base/platform_checks.h could refuse them.
 unsafe := $(filter -funsafe-math-optimizations -fassociative-math -freciprocal-math -fapprox-func \
     -fno-signed-zeros -fno-honor-nans -fno-honor-infinities,$(CC) $(CPPFLAGS) $(CFLAGS_ALL))

@@ -1,11 +1,8 @@
 # Flags that make faults harder to exploit, as far as this compiler knows them for its target;
 # HARDEN=0 leaves them out. What the caller sets comes after them, and so wins.
 HARDEN ?= 1
-hardened_link := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 ifneq ($(HARDEN),0)
-hardened := $(shell for flag in -fstack-protector-strong -fstack-clash-protection \
-    $(if $(filter x86_64-%,$(target)),-fcf-protection); do \
-    $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
+hardened := $(call known,$(hardening) $(if $(filter x86_64-%,$(target)),$(hardening_x86_64)))
 # Only glibc has checked calls, and only where it optimizes; the level is what this compiler has.
 # Sanitizers check more without them. Whoever names or defines the macro, as some distributions'
 # compilers do, knows better.

@@ -6,20 +6,16 @@ objects   := $(sources:%.c=$(OBJ)/%.o)
 libraries := $(O)/libcertreg.a $(O)/libcertreg.so
 # Modules are opened by their path, and share what reports errors and grows structs.
 module_common := $(OBJ)/src/base/error.o
-module_flags  := -shared -Wl,-z,defs $(hardened_link) -Wl,--exclude-libs,ALL
+module_flags  := -shared $(linking) $(linking_module)
 include src/backend/blas/blas.mk
 
 # `own` is what one file needs beyond the common flags.
 ifneq ($(filter x86_64-%,$(target)),)
-$(OBJ)/%_avx2.o:   own := -mavx2 -mfma
-$(OBJ)/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
+$(OBJ)/%_avx2.o:   own := $(avx2)
+$(OBJ)/%_avx512.o: own := $(avx512)
 endif
-# Under -O2 the kernels get what interleaves the work on different numbers. (-O3 would turn the
-# partial sums of a Gram matrix into permutations.)
 ifeq ($(lastword $(filter -O%,$(OPT) $(CFLAGS) $(EXTRA))),-O2)
-interleave := $(shell for flag in -fschedule-insns -fsched-pressure -finline-functions \
-    -funroll-loops; do \
-    $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
+interleave := $(call known,$(interleaving))
 $(addprefix $(OBJ)/src/backend/cpu_,portable.o neon.o avx2.o avx512.o): own += $(interleave)
 endif
 $(OBJ)/%.o: %.c
@@ -28,7 +24,7 @@ $(OBJ)/%.o: %.c
 
 # The libraries are made per configuration and copied to $(O), which holds what was asked for last.
 library_flags = -shared -Wl,-soname,libcertreg.so.$(MAJOR) \
-    -Wl,--version-script=src/certreg.map -Wl,-z,defs $(hardened_link)
+    -Wl,--version-script=src/certreg.map $(linking)
 $(OBJ)/libcertreg.a: $(objects)
 $(OBJ)/libcertreg_blas.a: $(blas_objects)
 $(OBJ)/libcertreg.a $(OBJ)/libcertreg_blas.a:
