@@ -39,3 +39,6 @@ class Certreg(ConanFile):
         self.cpp_info.libs = ["certreg"]
         if self.settings.os == "Linux":
             self.cpp_info.system_libs = ["m", "pthread", "dl"]
+            if not self.options.shared:  # linking_static of src/flags.mk
+                self.cpp_info.sharedlinkflags = ["-Wl,--exclude-libs,libcertreg.a"]
+                self.cpp_info.exelinkflags = self.cpp_info.sharedlinkflags

@@ -8,6 +8,8 @@ hardening        := -fstack-protector-strong -fstack-clash-protection
 hardening_x86_64 := -fcf-protection
 linking          := -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 linking_module   := -Wl,--exclude-libs,ALL
+# What hides the static library in a program or plugin, so that no other copy takes its place.
+linking_static   := -Wl,--exclude-libs,libcertreg.a:libcertreg_blas.a
 # Under -O2 the kernels get what interleaves the work on different numbers. (-O3 would turn the
 # partial sums of a Gram matrix into permutations.)
 interleaving     := -fschedule-insns -fsched-pressure -finline-functions -funroll-loops

@@ -24,6 +24,13 @@ tell 'a program in C, static' build "$CC" "$root/examples/quickstart.c" static -
 tell 'it needs no shared library' is_static ./static
 tell 'it prints a radius' env -u LD_LIBRARY_PATH ./static
 tell 'and the same one' diff <(./shared) <(./static)
+plugin() {
+    eval "$CC first.c -shared -fPIC -o plugin.so $(pkg-config --static --cflags --libs certreg |
+        sed 's/-lcertreg /-l:libcertreg.a /')"
+}
+tell 'a plugin, static' plugin
+hides() { nm -D plugin.so | grep ' main' && ! nm -D plugin.so | grep certreg_; }
+tell 'it has the library inside and hides it' hides
 tell 'it has no OpenBLAS in it' [ "$(stat -c %s static)" -lt 8000000 ]
 opens=$root/tests/consumers/opens.c
 tell 'a static program that makes denoisers' build "$CC" "$opens" unable --static -static
