@@ -35,6 +35,11 @@ $(O)/cmake/certreg/%.cmake: pkgconfig/%.cmake.in
 
 .PHONY: install uninstall dist deb distcheck release
 #: Install
+# What would be built now is not what was built and tested.
+ifneq ($(and $(filter install,$(MAKECMDGOALS)),$(filter-out $(config),$(file <$(O)/.obj/current))),)
+$(error make install: $(O)/ was built with other variables (CC, CFLAGS, OPT, BLAS, NVCC ...): give \
+    the same ones to make install, or run make with these first)
+endif
 install: all ## Install libraries, headers, documentation, and what pkg-config and CMake read
 	@$(installed) bash pkgconfig/install.sh
 uninstall: ## Remove what install put there

@@ -23,6 +23,9 @@ done
 tell 'kernels for x86 are made for x86' with '-mavx2' CC="$tmp/x86_64-cc"
 tell 'and by a compiler for another processor without' without '-mavx2' CC="$tmp/aarch64-cc"
 
+tell 'make install refuses other variables' says 'was built with other variables' \
+    make install OPT=-O3 PREFIX="$tmp"
+
 # $O is named in the objects, the libraries and what describes them.
 tell 'O= is the folder of everything that is built' without '[ =]lib/' O=elsewhere
 
