@@ -31,6 +31,7 @@ number  := $(shell sed -n 's/^.define CERTREG_VERSION_NUMBER \([0-9]*\).*/\1/p' 
     include/certreg/certreg.h)
 VERSION := $(shell echo $$(($(number) / 10000)).$$(($(number) / 100 % 100)).$$(($(number) % 100)))
 MAJOR   := $(firstword $(subst ., ,$(VERSION)))
+PRERELEASE := $(shell sed -n 's/.*  Version [0-9.]*-\(.*\)$$/\1/p' include/certreg/certreg.h)
 
 # A switch that lacks a value of its enum would take it for another one (tests/enums.sh).
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \

@@ -37,6 +37,7 @@ text=${text//@STATIC_FILE@/libcertreg.a}
 text=${text//@SONAME@/libcertreg.so.@MAJOR@}
 text=${text//@IMPLIB@/}
 text=${text//@VERSION@/"$VERSION"}
+text=${text//@PRERELEASE@/"$PRERELEASE"}
 text=${text//@MAJOR@/"$MAJOR"}
 text=${text//@LIBS_PRIVATE@/"$STATIC_LIBS"}
 text=${text//@BLAS_LIBS@/"$BLAS_LIBS"}

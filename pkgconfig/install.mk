@@ -14,7 +14,7 @@ DISTDIR    ?= dist
 # As one word of the shell.
 word_of     = '$(subst ','\'',$(1))'
 release    := O=$(call word_of,$(O)) VERSION=$(VERSION) MAJOR=$(MAJOR) \
-    STATIC_LIBS='$(shared_libs) $(linking_static)' \
+    PRERELEASE=$(PRERELEASE) STATIC_LIBS='$(shared_libs) $(linking_static)' \
     BLAS_LIBS='$(if $(blas_inside),$(blas_libs))'
 installed   = $(release) MODULES='$(filter $(O)/$(modules)/%,$(libraries))' SILENT=$(silent) \
     DESTDIR=$(call word_of,$(DESTDIR)) PREFIX=$(call word_of,$(prefix)) \

@@ -11,6 +11,8 @@ known=$(pkg-config --modversion certreg)
 tell 'pkg-config knows the version' [ "$known" = "${VERSION:-$known}" ]
 tell 'pkg-config refuses a newer one' says "has version '$known', required version is '>= 99'" \
     pkg-config --print-errors 'certreg >= 99'
+ahead=$(sed -n 's/.*  Version [0-9.]*-\(.*\)$/\1/p' include/certreg/certreg.h)
+tell 'and whether it is released' [ "$(pkg-config --variable=prerelease certreg)" = "$ahead" ]
 
 cd "$tmp" || exit 2
 awk '/static int model/ { on = 1 } /That is the whole/ { on = 0 } on' \
