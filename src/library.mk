@@ -18,9 +18,12 @@ ifeq ($(lastword $(filter -O%,$(OPT) $(CFLAGS) $(EXTRA))),-O2)
 interleave := $(call known,$(interleaving))
 $(addprefix $(OBJ)/src/backend/cpu_,portable.o neon.o avx2.o avx512.o): own += $(interleave)
 endif
+# Objects do not name this folder, so that two clones give the same bytes.
+maps_paths := $(call known,-ffile-prefix-map=a=b)
+same_bytes  = $(if $(maps_paths),$(call word_of,-ffile-prefix-map=$(CURDIR)=.))
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(own) -MMD -MP -c $< -o $@
+	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(same_bytes) $(own) -MMD -MP -c $< -o $@
 
 # The libraries are made per configuration and copied to $(O), which holds what was asked for last.
 library_flags = -shared -Wl,-soname,libcertreg.so.$(MAJOR) \

@@ -26,6 +26,7 @@ tell_none 'it reads no environment, prints, ends and handles nothing' \
 tell_none 'it waits for threads by mutexes, conditions and joins alone' \
     "$(nm -D --undefined-only "$library" |
         grep -E 'trylock|timed|rwlock|spin|barrier|sem_|mtx_|cnd_|once|syscall|futex')"
+tell_none 'it does not name the folder of its sources' "$(grep -aoFm1 "$PWD" "$library")"
 tell_none 'the stack is not executable' \
     "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
 
