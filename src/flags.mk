@@ -1,6 +1,6 @@
 # What the library is compiled and linked with, as far as the compiler knows it. make includes this
 # file, and CMakeLists.txt reads its lines NAME := FLAGS.
-definitions      := -D_POSIX_C_SOURCE=200809L -DCERTREG_EXPERIMENTAL
+definitions      := -D_POSIX_C_SOURCE=200809L -DCERTREG_EXPERIMENTAL -DCERTREG_BUILDS_DLL
 # Every fused multiply-add in the library is written by hand, so that bits are the same everywhere.
 # These come last, since other flags imply the opposite.
 exact            := -fno-math-errno -ffp-contract=off

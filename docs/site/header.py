@@ -12,7 +12,6 @@ ENTRY = re.compile(r" {1,4}(?:[\w:]+,? ){1,3} +(?=\S)")
 FIELDS = r"(\s*(?:const )?\w+ )(\*?\w+(?:, \*?\w+)+);"
 BEHIND = re.compile("()" + FIELDS + r"( */\*.*?\*/)", re.S)
 BEFORE = re.compile(r"(/\*(?!\*)(?:(?!\*/).)*\*/)" + FIELDS + "()(?! */)", re.S)
-PARAMETERS = re.compile(r"^@param +(\w+(?:, \w+)+)(.*?)(?=^@|\Z)", re.M | re.S)
 COMMAND = re.compile(r"\\@(?=(?:param|tparam|return|throws|par|file)\b)")
 
 
@@ -22,17 +21,11 @@ def fields(match):
     return "\n".join(f"{before}{kind}{name};{behind}" for name in names.split(", "))
 
 
-def parameters(match):
-    """Of several parameters with one explanation, each gets it."""
-    return "".join(f"@param {name}{match[2].rstrip()}\n" for name in match[1].split(", "))
-
-
 def words(text):
     """Prose, in which only the commands are commands to Doxygen."""
     said = re.sub(r"^ +", "", text, flags=re.M)
     said = re.sub(r"[@#%<>&\"\\]|--+", lambda m: "".join("\\" + c for c in m[0]), said)
-    said = re.sub(r"@par +(\w+)\s+", r"\n@par \1\n", COMMAND.sub("@", said))
-    return PARAMETERS.sub(parameters, said)
+    return re.sub(r"@par +(\w+)\s+", r"\n@par \1\n", COMMAND.sub("@", said))
 
 
 def laid_out(lines):

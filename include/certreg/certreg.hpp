@@ -82,10 +82,11 @@ template <class T> T make() noexcept
     return made;
 }
 
+#pragma GCC visibility push(default)
 /** The exception for every failure: a certreg_error (status, sample, row, output,
  *  code, value, text) that is a std::exception too. An index that does not apply
  *  is -1. Copies do not allocate. */
-struct CERTREG_API error : std::exception, certreg_error {
+struct error : std::exception, certreg_error {
     explicit error(const certreg_error &from) noexcept : certreg_error(from) {}
     error(certreg_status why, const char *sentence) noexcept
         : certreg_error(make<certreg_error>())
@@ -96,6 +97,7 @@ struct CERTREG_API error : std::exception, certreg_error {
     }
     const char *what() const noexcept override { return text; }
 };
+#pragma GCC visibility pop
 
 /** Throws the status of a function of C, unless it is CERTREG_OK. `why` is the error
  *  that the function wrote, or the error of its handle. */

@@ -9,12 +9,12 @@ extern "C" {
 #endif
 
 #ifndef CERTREG_API /* marks exported functions; for other compilers define it */
-#if defined(_WIN32) && defined(CERTREG_BUILDS_DLL)
-#define CERTREG_API __declspec(dllexport)
-#elif defined(__GNUC__)
-#define CERTREG_API __attribute__((visibility("default")))
-#else
+#ifndef CERTREG_BUILDS_DLL
 #define CERTREG_API
+#elif defined(_WIN32)
+#define CERTREG_API __declspec(dllexport)
+#else
+#define CERTREG_API __attribute__((visibility("default")))
 #endif
 #endif
 

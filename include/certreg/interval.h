@@ -175,8 +175,9 @@ typedef struct certreg_interval {
  *  @param rule    for this calibration, and for the number of samples in the record
  *                 without the pilot
  *  @param output  index of a scored output; with QUANTILES the first
- *  @param lo, hi  receive the pieces, lo ascending, and are work space: one number each
- *                 for every sample, or two for an angle
+ *  @param lo      receives the lower ends of the pieces, ascending, and is work space:
+ *                 one number for every sample, or two for an angle
+ *  @param hi      receives their upper ends, and is work space of the same size
  *  @param room    size of each
  *  @param out     receives the interval
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_MISMATCH (rule or record do not
@@ -190,7 +191,8 @@ CERTREG_API certreg_status certreg_estimator_interval(
 
 /** Decides if one vector is in the prediction set for the current record. The set of
  *  several outputs is smaller than the box of their intervals.
- *  @param calibration, rule  as for certreg_estimator_interval
+ *  @param calibration  as for certreg_estimator_interval
+ *  @param rule  as for certreg_estimator_interval
  *  @param truth   as for certreg_estimator_calibrate
  *  @param inside  receives 1 or 0; 1 after a failure
  *  @return as certreg_estimator_interval  @par Source theory 12.5 */

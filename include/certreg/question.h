@@ -346,7 +346,9 @@ CERTREG_API certreg_status certreg_estimator_estimate(
  *  output with FINITE, and the mean, ignore the tolerance. For every other question it
  *  limits the search (0: the declared range, half a turn, or a quarter for the circular
  *  mean); if that tolerance cannot be proved, the ends are infinite.
- *  @param total_samples, questions, count  as for certreg_certify
+ *  @param total_samples  as for certreg_certify
+ *  @param questions  as for certreg_certify
+ *  @param count  as for certreg_certify
  *  @param radius  > 0
  *  @param out     as in certreg_certify, limiting_side and constraints 0
  *  @return as certreg_certify; CERTREG_E_INVALID for a question with a target or
@@ -386,7 +388,9 @@ CERTREG_API certreg_status certreg_certify_outputs(
  *  @param sigmas  levels numbers > 0, all different
  *  @param levels  at most 1e6
  *  @param noise_id  as for certreg_estimator_begin
- *  @param total_samples, questions, count  as for certreg_certify
+ *  @param total_samples  as for certreg_certify
+ *  @param questions  as for certreg_certify
+ *  @param count  as for certreg_certify
  *  @param out     levels*count elements, level by level. After a failure of the model
  *                 the later levels are not sampled; their certificates have its status,
  *                 and sigma NaN. After a cancel they abstain with

@@ -191,7 +191,8 @@ CERTREG_API const certreg_error *certreg_service_error(const certreg_service *);
 
 /** Adds the noise of a row to readings, in the callback that simulates an episode, as
  *  certreg_service_sense does in the deployed loop.
- *  @param sigma, scale  of the noise; scale has `sensors` numbers, NULL: all 1
+ *  @param sigma    of the noise
+ *  @param scale    of the noise: `sensors` numbers; NULL: all 1
  *  @param rows     number of episodes that are simulated at a time
  *  @param noise    the numbers of this tick in the first row; those of the next row are
  *                  `stride` floats behind

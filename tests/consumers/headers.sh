@@ -15,10 +15,17 @@ header() { # NAME COMPILER STANDARD ENDING
 for name in include/certreg/*.h; do
     name=${name##*/}
     for standard in c99 c11 c2x; do header "$name" "$CC" "$standard" c; done
-    header "$name" clang c11 c
+    header "$name" "clang -Wdocumentation" c11 c
     for standard in c++11 c++20; do header "$name" g++ "$standard" cpp; done
     header "$name" clang++ c++11 cpp
 done
+plain() { # what cffi and LuaJIT read
+    local said
+    said=$(printf '#include <certreg/%s>\n' question.h sampling.h backend.h solver.h |
+        $CC -std=c99 -E -P -Iinclude -x c -) && grep -q certreg_certify <<<"$said" &&
+        ! grep -E '__(attribute|declspec|alignof)' <<<"$said"
+}
+tell 'preprocessed headers are declarations alone' plain
 awk '/^ \*     / { print substr($0, 8); next } /^ \* That is the whole/ { exit }' \
     include/certreg/certreg.h | sed -n '/#include/,$p' >"$tmp/top.c"
 # shellcheck disable=SC2086
