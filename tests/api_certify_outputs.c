@@ -344,6 +344,20 @@ TEST_ROWS(certify_sigmas_refuses_bad_levels, no_levels)
                CERTREG_E_INVALID);
 }
 
+TEST(certify_sigmas_names_the_first_two_equal_levels)
+{
+    enum { MANY = 60 };
+    certreg_estimator *e = make(usual(), mixed, OUTPUTS);
+    const certreg_question q = about(0, 0.8);
+    double sigmas[MANY];
+    certreg_certificate c[MANY] = {kit_stale()};
+    for (int i = 0; i < MANY; i++) sigmas[i] = 0.1 + 0.01 * (i * 37 % MANY);
+    sigmas[58] = sigmas[3], sigmas[41] = sigmas[40], sigmas[50] = sigmas[40];
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, sigmas, MANY, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "sigmas[40] and sigmas[41]");
+}
+
 /* The first level is done, the second one fails or is cancelled, and the others have no samples. */
 TEST_TIMES(certify_sigmas_ends_at_a_failure_or_a_cancel, 2)
 {

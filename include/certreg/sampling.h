@@ -129,13 +129,11 @@ certreg_estimator_import(certreg_estimator *, const void *buffer, size_t bytes);
  *  of the answers; if the sum exceeds the remaining time, sampling stops. While the
  *  record has too few samples for any answer, only the batch counts. A running batch is
  *  not interrupted; an answer is, between small steps. So a call ends at most one batch
- *  or one step late. (The checks of arguments are not interrupted either: they take
- *  about a second for 10,000 questions of certreg_certify_outputs, or 40,000 levels of
- *  certreg_certify_sigmas, and grow with the square of the number.) A question that was
- *  interrupted claims nothing and has `stop` CERTREG_STOP_DEADLINE; the questions
- *  before it keep their answers. The library learns the time of the answers from
- *  earlier calls; until it is known, half of the time is reserved for them. The levels
- *  of certreg_certify_sigmas divide the time evenly.
+ *  or one step late. A question that was interrupted claims nothing and has `stop`
+ *  CERTREG_STOP_DEADLINE; the questions before it keep their answers. The library
+ *  learns the time of the answers from earlier calls; until it is known, half of the
+ *  time is reserved for them. The levels of certreg_certify_sigmas divide the time
+ *  evenly.
  *  @param seconds  from now on; 0 or below: it has passed already; INFINITY: no
  *                  deadline, as in a new estimator
  *  @return CERTREG_OK; CERTREG_E_INVALID (NaN)  @par Source theory 5.1 */

@@ -633,19 +633,40 @@ certreg_status certreg_output_bounds(certreg_estimator *e, size_t total_samples,
 
 /* ======== certreg_certify_outputs: one radius for all outputs, from a question about each
  * (theory 5.1: intersection-union). */
-/* Returns the number of questions about output k, alone or as a part of a vector. */
-static size_t questions_about(const certreg_question *questions, size_t count, size_t k)
+/* Returns the number of outputs of question i, alone or as a vector, from *first on. */
+static size_t outputs_of(const certreg_question *questions, size_t i, size_t *first)
 {
-    size_t times = 0;
+    certreg_question q;
+    cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
+    *first = q.output < 0 ? 0 : (size_t)q.output;
+    if (q.output == CERTREG_ALL_OUTPUTS) return SIZE_MAX;
+    if (q.output < 0) return 0;
+    return q.output_count ? q.output_count : 1;
+}
+
+static double first_output(const void *questions, size_t i)
+{
+    size_t first;
+    outputs_of(questions, i, &first);
+    return (double)first;
+}
+
+/* Returns the first output that no question is about, or several; `outputs` if there is none. The
+ * certificates are memory for it. */
+static size_t first_wrong_output(const certreg_question *questions, size_t count, size_t outputs,
+                                 certreg_certificate *each, int *several)
+{
+    const cr_order o = {each, each->struct_size, first_output, questions};
+    size_t next = 0, first; /* the outputs before next have one question each */
+    cr_order_make(&o, count);
     for (size_t i = 0; i < count; i++) {
-        certreg_question q;
-        cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
-        const size_t first = q.output < 0 ? 0 : (size_t)q.output,
-                     outputs = q.output_count ? q.output_count : 1;
-        times += q.output == CERTREG_ALL_OUTPUTS ||
-                 (q.output >= 0 && k >= first && k - first < outputs);
+        const size_t about = outputs_of(questions, cr_order_at(&o, i), &first);
+        if (!about || first >= outputs) continue;
+        *several = first < next;
+        if (first != next) return *several ? first : next;
+        next = about < outputs - next ? next + about : outputs;
     }
-    return times;
+    return next;
 }
 
 /* One promise is either about the statistics themselves, or about the values that one request
@@ -697,21 +718,20 @@ static certreg_status check_one(const cr_context *w, const certreg_question *que
 
 /* Checks the questions together; the call validates each of them. */
 static certreg_status check_outputs(const cr_context *w, const certreg_question *questions,
-                                    size_t count)
+                                    size_t count, certreg_certificate *each)
 {
     cr_given first;
+    int several = 0;
     certreg_status status = cr_struct_check(questions, CR_OLDEST_QUESTION, "question", w->why);
     for (size_t i = 0; i < count && !status; i++) status = check_one(w, questions, i, &first);
-    for (size_t k = 0; k < w->record->model.outputs && !status; k++) {
-        const size_t times = questions_about(questions, count, k);
-        if (times != 1)
-            status =
-                cr_error_set(w->why, CERTREG_E_INVALID,
-                             "give one question for each output, alone or within a vector: output "
-                             "%zu has %zu",
-                             k, times);
-    }
-    return status;
+    if (status) return status;
+    const size_t outputs = w->record->model.outputs,
+                 k = first_wrong_output(questions, count, outputs, each, &several);
+    if (k == outputs) return CERTREG_OK;
+    return cr_error_set(w->why, CERTREG_E_INVALID,
+                        "give one question for each output, alone or within a vector: output %zu "
+                        "has %s",
+                        k, several ? "several" : "none");
 }
 
 /* The order of methods by what their bounds assume. */
@@ -770,7 +790,7 @@ static certreg_status certify_outputs(const cr_context *w, const cr_call *call,
     int stop;
     certreg_status status = cr_struct_check(combined, CR_OLDEST_CERTIFICATE, "combined", w->why);
     if (!status) status = cr_struct_check(each, CR_OLDEST_CERTIFICATE, "each", w->why);
-    if (!status) status = check_outputs(w, call->questions, call->count);
+    if (!status) status = check_outputs(w, call->questions, call->count, each);
     if (status) return refuse(w->record, status, call->count, each, combined);
     const uint32_t size = combined->struct_size; /* before callbacks run */
     status = cr_certify(w, call, &stop, each);

@@ -53,6 +53,17 @@ certreg_status cr_certificate_check_steps(const certreg_certificate *, certreg_e
 void cr_certificate_write_empty(cr_view *, certreg_status, int stop, size_t count,
                                 certreg_certificate *out);
 
+/* The numbers below a count in the ascending order of key(items, number); of equal keys the smaller
+ * number is first. They are kept in `samples` of certificates that the call writes later. */
+typedef struct cr_order {
+    certreg_certificate *out;
+    uint32_t size; /* of one */
+    double (*key)(const void *items, size_t number);
+    const void *items;
+} cr_order;
+void cr_order_make(const cr_order *, size_t count);
+size_t cr_order_at(const cr_order *, size_t place);
+
 /* Sets the radii in other norms from radius and scale (NULL: all 1). */
 void cr_certificate_set_norms(const float *scale, size_t inputs, certreg_certificate *);
 /* Shortens all radii of a certificate by a length in the norm of its radius; an abstention if none

@@ -8,9 +8,33 @@
 
 static const size_t max_levels = 1000000;
 
+static double sigma_of(const void *sigmas, size_t level)
+{
+    return ((const double *)sigmas)[level];
+}
+
+/* Refuses the first level with the sigma of an earlier one. */
+static certreg_status check_differ(const cr_context *w, const double *sigmas, size_t levels,
+                                   certreg_certificate *out)
+{
+    const cr_order o = {out, out->struct_size, sigma_of, sigmas};
+    size_t earlier = 0, level = levels;
+    cr_order_make(&o, levels);
+    for (size_t i = 1; i < levels; i++) {
+        const size_t a = cr_order_at(&o, i - 1), b = cr_order_at(&o, i);
+        if (sigmas[a] != sigmas[b] || b > level) continue;
+        earlier = a;
+        level = b;
+    }
+    if (level == levels) return CERTREG_OK;
+    return cr_error_set(w->why, CERTREG_E_INVALID,
+                        "sigmas[%zu] and sigmas[%zu] are both %g; they must differ", earlier, level,
+                        sigmas[level]);
+}
+
 /* Checks everything before the model is called. */
 static certreg_status check(const cr_context *w, const float *z, const double *sigmas,
-                            size_t levels, size_t count)
+                            size_t levels, size_t count, certreg_certificate *out)
 {
     certreg_status status = CERTREG_OK;
     if (!sigmas) return cr_error_set(w->why, CERTREG_E_INVALID, "sigmas is NULL");
@@ -23,14 +47,9 @@ static certreg_status check(const cr_context *w, const float *z, const double *s
         if (!(sigmas[i] > 0) || !isfinite(sigmas[i]))
             return cr_error_set(w->why, CERTREG_E_INVALID,
                                 "sigmas[%zu] is %g; it must be positive and finite", i, sigmas[i]);
-        for (size_t j = 0; j < i; j++)
-            if (sigmas[j] == sigmas[i])
-                return cr_error_set(w->why, CERTREG_E_INVALID,
-                                    "sigmas[%zu] and sigmas[%zu] are both %g; they must differ", j,
-                                    i, sigmas[i]);
         status = cr_estimator_check_input(w->estimator, z, sigmas[i]);
     }
-    return status;
+    return status ? status : check_differ(w, sigmas, levels, out);
 }
 
 /* Certifies one level, in an equal share of the time for the `left` levels: otherwise the first
@@ -76,7 +95,7 @@ static certreg_status certify_sigmas(const cr_context *w, const cr_call *call, c
     certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", w->why);
     if (status) return status;
     const uint32_t size = out->struct_size;
-    status = check(w, z, sigmas, levels, count);
+    status = check(w, z, sigmas, levels, count, out);
     write_empty_levels(status, levels, count, out);
     int stop = CERTREG_STOP_ALL;
     for (size_t i = 0; !status && i < levels; i++) {
