@@ -292,11 +292,12 @@ typedef struct cr_blas {
     /* Adds a'b to c: m rows of n numbers, from k rows of m and k rows of n. */
     void (*add_product)(size_t m, size_t n, size_t k, const float *a, const float *b, float *c);
     /* Makes the rows of a (`rows` <= n rows of n numbers) orthonormal and keeps their span. work
-     * has `work_size` floats, 33 for each row. Returns non-zero on failure. */
+     * has `work_size` floats, 33 for each row. Returns non-zero on failure, which is negative if
+     * LAPACK misread the arguments. */
     int (*orthonormal)(size_t rows, size_t n, float *a, float *work, size_t work_size);
     /* Computes the eigenvalues of a symmetric matrix in ascending order; only its upper half is
-     * read. Its rows become the eigenvectors. work has work_size >= 34*n doubles. Returns non-zero
-     * on failure. */
+     * read. Its rows become the eigenvectors. work has work_size >= 34*n doubles. Returns the
+     * same. */
     int (*eigenvectors)(size_t n, double *matrix, double *values, double *work, size_t work_size);
 } cr_blas;
 

@@ -233,8 +233,14 @@ static void multiply_covariance(fit *f, size_t count)
     f->blas->add_product(f->directions, f->inputs, count, f->coefficients, f->x, f->next_axes);
 }
 
-static certreg_status refuse(const fit *f, const char *what)
+static certreg_status refuse(const fit *f, const char *what, int failed)
 {
+    if (failed < 0)
+        return cr_error_set(f->why, CERTREG_E_INVALID,
+                            "LAPACK misread its arguments (%d): the program has another LAPACK, "
+                            "perhaps with 64-bit integers, in place of the module's; load it "
+                            "later, or without LD_PRELOAD",
+                            failed);
     return cr_error_set(f->why, CERTREG_E_INVALID,
                         "LAPACK found no %s of the examples: they may be too large for their noise",
                         what);
@@ -266,14 +272,15 @@ static certreg_status sort_axes(fit *f, enum subset subset)
 {
     const size_t k = f->directions;
     f->blas->multiply(k, k, f->inputs, f->axes, f->next_axes, f->projected);
-    int is_invalid = 0; /* LAPACK does not check */
+    int is_invalid = 0, failed = 0; /* LAPACK does not check */
     for (size_t i = 0; i < k * k; i++) {
         f->matrix[i] = (double)f->projected[i];
         is_invalid |= !isfinite(f->matrix[i]);
     }
-    if (is_invalid ||
-        f->blas->eigenvectors(k, f->matrix, f->eigenvalues, f->work, WORK_PER_DIRECTION * k))
-        return refuse(f, "variances");
+    if (!is_invalid)
+        failed =
+            f->blas->eigenvectors(k, f->matrix, f->eigenvalues, f->work, WORK_PER_DIRECTION * k);
+    if (is_invalid || failed) return refuse(f, "variances", failed);
     rotate_axes(f, (double)subset_rows(f, subset));
     return CERTREG_OK;
 }
@@ -283,9 +290,9 @@ static certreg_status find_axes(fit *f, enum subset subset, int passes)
     const size_t size = f->directions * f->inputs * sizeof *f->next_axes;
     for (int pass = 0; pass < passes; pass++) {
         if (pass) swap_axes(f);
-        if (f->blas->orthonormal(f->directions, f->inputs, f->axes, f->coefficients,
-                                 CHUNK * f->directions))
-            return refuse(f, "directions");
+        const int failed = f->blas->orthonormal(f->directions, f->inputs, f->axes, f->coefficients,
+                                                CHUNK * f->directions);
+        if (failed) return refuse(f, "directions", failed);
         memset(f->next_axes, 0, size);
         const certreg_status status = for_each_chunk(f, subset, multiply_covariance);
         if (status) return status;

@@ -26,8 +26,10 @@ static int orthonormal(size_t rows, size_t n, float *a, float *work, size_t work
 {
     const lapack_int k = (lapack_int)rows, m = (lapack_int)n,
                      remaining = (lapack_int)(work_size - rows);
-    return LAPACKE_sgeqrf_work(LAPACK_COL_MAJOR, m, k, a, m, work, work + rows, remaining) ||
-           LAPACKE_sorgqr_work(LAPACK_COL_MAJOR, m, k, k, a, m, work, work + rows, remaining);
+    const lapack_int failed =
+        LAPACKE_sgeqrf_work(LAPACK_COL_MAJOR, m, k, a, m, work, work + rows, remaining);
+    if (failed) return (int)failed;
+    return (int)LAPACKE_sorgqr_work(LAPACK_COL_MAJOR, m, k, k, a, m, work, work + rows, remaining);
 }
 
 /* The upper half by rows is the lower half by columns. Why not dsyevd, which is faster: static
