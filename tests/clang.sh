@@ -28,7 +28,8 @@ judge() { # NAME STATUS
 # A digest of everything that clang-tidy's answer depends on; -C, since comments can silence it.
 digest() { # COMMAND FILE
     local compile
-    compile=$(sed -n "s|.*\"command\": \"\(.*\) -MMD -MP -c $2 -o .*|\1|p" compile_commands.json)
+    compile=$(sed -n -e "s|'-ffile-prefix-map=[^']*'||" \
+        -e "s|.*\"command\": \"\(.*\) -MMD -MP -c $2 -o .*|\1|p" compile_commands.json)
     [ -n "$compile" ] || return
     # shellcheck disable=SC2086 # a list of words
     { "$1" --version && cat .clang-tidy && echo "$compile" && $compile -E -C "$2"; } | sha256sum

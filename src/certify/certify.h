@@ -62,7 +62,7 @@ typedef struct cr_order {
     const void *items;
 } cr_order;
 void cr_order_make(const cr_order *, size_t count);
-size_t cr_order_at(const cr_order *, size_t place);
+size_t cr_order_at(const cr_order *, size_t at);
 
 /* Sets the radii in other norms from radius and scale (NULL: all 1). */
 void cr_certificate_set_norms(const float *scale, size_t inputs, certreg_certificate *);

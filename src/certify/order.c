@@ -7,9 +7,9 @@ static uint64_t *place(const cr_order *o, size_t i)
     return &((certreg_certificate *)((unsigned char *)o->out + i * o->size))->samples;
 }
 
-size_t cr_order_at(const cr_order *o, size_t i)
+size_t cr_order_at(const cr_order *o, size_t at)
 {
-    return (size_t)*place(o, i);
+    return (size_t)*place(o, at);
 }
 
 static int is_before(const cr_order *o, size_t i, size_t j)

@@ -137,12 +137,15 @@ static int sense_row(double sigma, const float *scale, size_t sensors, const flo
     int failed = !(sigma > 0) || isinf(sigma);
     for (size_t j = 0; j < sensors; j++) {
         const float deviation = deviation_of(sigma, scale, j);
-        const double step = deviation > 0 ? cr_grid_step(deviation) : 0,
-                     limit = deviation > 0 ? MAX_DEVIATIONS * (double)deviation : INFINITY,
-                     point = step > 0 ? step * rint((double)reading[j] / step) : 0;
+        float sensed = reading[j];
+        double limit = INFINITY;
+        if (deviation > 0) {
+            const double step = cr_grid_step(deviation);
+            limit = MAX_DEVIATIONS * (double)deviation;
+            sensed = (float)(step * rint((double)sensed / step) + (double)noise[j]);
+        }
         failed |= !isnan(noise[j]) && !is_within(reading[j], limit);
-        if (isnan(noise[j])) noisy[j] = NAN;
-        else noisy[j] = step > 0 ? (float)(point + (double)noise[j]) : reading[j];
+        noisy[j] = isnan(noise[j]) ? NAN : sensed;
     }
     if (failed) write_nan(noisy, sensors);
     return failed;
