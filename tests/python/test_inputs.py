@@ -777,6 +777,7 @@ def test_the_command_describes_inputs_and_takes_them(files):
     assert "decide it otherwise, and --inputs, a file of certreg inputs, decides" in err
     scaled = ("certify", *words, "--scale", "2")
     assert "none on" not in said(*scaled)[0]
+    command_refused(2, "std may .*, or give --scale std:FILE", "certify", *words, "--scale", "std")
     for command in ("sigma", "bounds --radius .1", "attack --calls 2000"):
         name, *more = command.split()
         kept = [w for w in words if name != "bounds" or w not in ("--tolerance", ".5")]

@@ -92,7 +92,8 @@ _GROUPS: dict[str, Options] = {  # by title; behind a slash is the name of a par
         "the default of --scale"
     },
     "/common": {
-        "--json": "print the result as JSON; the rows of a table go to -o FILE.json",
+        "--json": "print the result as JSON, with -o - to standard error; the rows of a table go "
+        "to -o FILE.json",
         "--traceback": "after an error print the traceback of Python",
     },
     "ONNX files": {

@@ -430,11 +430,13 @@ def check_options(given: argparse.Namespace) -> None:
     several = given.denoise and given.command != "sigma" and isinstance(given.sigma, tuple)
     tolerances = given.command == "scale" and len(given.tolerance) > 1
     nameless = given.command in ("attack", "scale") or given.denoise and given.command == "sigma"
-    is_json = str(given.out).lower().endswith(".json")
+    is_json, scale = str(given.out).lower().endswith(".json"), f"--scale {given.scale}"
     for wrong, message in (
         (given.range and turn, "--range cannot be combined with --angle or --pair: leave it out"),
         ((given.trim or given.core) and not given.serve, "--trim and --core need --serve"),
         (given.pilot and given.pilot >= given.samples, "--pilot must be below --samples"),
+        (given.described and given.scale in SPREADS, f"{scale} may mean the inputs of the "
+         f"description or these: give it to certreg inputs, or give {scale}:FILE"),
         (several, "--sigma must be one number with --denoise: a denoiser is for one"),
         (nameless and given.names, "--tolerance takes names in certify, sigma and bounds alone"),
         (tolerances, "--tolerance must be one number: the best scale depends on it"),
