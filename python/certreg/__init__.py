@@ -91,7 +91,8 @@ else:
     def __getattr__(name: str) -> object:
         module = _MODULE_OF.get(name, name)
         if module not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            there = "; it is in certreg.regressor" if name == "SmoothedRegressor" else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{there}")
         found = _import_module(f"{__name__}.{module}")
         return globals().setdefault(name, found if name in _LATER else getattr(found, name))
 

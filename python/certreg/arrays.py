@@ -291,7 +291,8 @@ def numbers(values: object, dtype: DType, what: str) -> np.ndarray:
     try:
         return np.asarray(values, dtype)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{what} must hold numbers, not {abbreviated(values)}") from None
+        remedy = f": give its {what}" if hasattr(values, what) else ""  # of a TunedScale
+        raise TypeError(f"{what} must hold numbers, not {abbreviated(values)}{remedy}") from None
 
 
 def frame_as_array(x: object, dtype: DType) -> np.ndarray:
@@ -336,7 +337,10 @@ def array_of(values: object, shape: Shape, dtype: DType, what: str) -> np.ndarra
         given = np.broadcast_to(given, shape)
     size = math.prod(shape)
     if given.shape not in (shape, (size,)):
-        raise ValueError(f"{what} has shape {given.shape}; it must be {shape}")
+        column = (-1, *[1] * (len(shape) - 1))
+        remedy = f"; for channels give np.broadcast_to(np.reshape({what}, {column}), {shape})"
+        remedy *= given.shape == shape[:1]
+        raise ValueError(f"{what} has shape {given.shape}; it must be {shape}{remedy}")
     return np.ascontiguousarray(given.reshape(size))
 
 

@@ -31,6 +31,7 @@ _RULES = (  # what was seen, what was found in the model, and the cause with its
     (_OTHERS, "seed", "dropout or other randomness with a seed set in forward ({}): leave it out"),
     (_OTHERS, "fit", "fit_transform(): fit before, and call transform()"),
     (_OTHERS, "time", "a layer whose first dimension is time: give it batch_first=True"),
+    (r"to conv2d, .*: \[\d+, \d+\]", "", "flat images: give X.reshape(-1, 1, 28, 28), or c, h, w"),
     (_ONE_IMAGE, "", "one image in place of rows: give X[None]"),
     (_NO_CHANNEL, "", "images without a channel: give X[:, None], (rows, 1, h, w)"),
     (_OTHERS, "low", "low precision ({}): let the model compute in float32, by model.float()"),

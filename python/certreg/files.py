@@ -88,11 +88,17 @@ def replace(
             os.unlink(made)
 
 
-def replace_arrays(path: AnyPath, secret: bool = False, **arrays: object) -> None:
-    """Writes an .npz file, as `replace` does. Warns if its name is that of a table."""
+def warn_of_name(path: AnyPath, own: str, remedy: str) -> None:
+    """Warns if the name of a file is that of another format than its own."""
     name = os.fsdecode(path)
-    if name.lower().endswith((".csv", ".csv.gz", ".json", ".parquet", ".xlsx")):
-        warn(f"{name} is written as an .npz file: for a table use to_frame().to_csv(path)")
+    is_known = name.lower().endswith((".csv", ".csv.gz", ".json", ".npz", ".parquet", ".xlsx"))
+    if is_known and not name.lower().endswith(own):
+        warn(f"{name} is written in the format {own}: {remedy}")
+
+
+def replace_arrays(path: AnyPath, secret: bool = False, **arrays: object) -> None:
+    """Writes an .npz file, as `replace` does. Warns of another name."""
+    warn_of_name(path, ".npz", "for a table use to_frame().to_csv(path)")
     data = io.BytesIO()
     np.savez(data, **arrays)  # type: ignore[arg-type]
     replace(path, data.getvalue(), secret)

@@ -19,7 +19,7 @@ from .arrays import array_of, check_finite, inputs_of, numbers, scale_of, unname
 from .constants import VERSION_NUMBER, Status, version_text
 from .denoise import Denoised, check_use, check_whole
 from .display import HtmlTable, Table, aligned, warn
-from .files import replace
+from .files import replace, warn_of_name
 from .frames import FEWEST_ROWS, PLACEHOLDER, TABLE, Columns, FrameFunction, by_names, by_position
 from .frames import categories_of_text, is_frame, listed, names_of, number_columns, owner_of
 from .frames import quantization_step, quantization_steps, split_frame, spread_of
@@ -581,6 +581,7 @@ class Inputs(HtmlTable):
         ----------
         path : str or path
             Path of the file."""
+        warn_of_name(path_of(path), ".json", "let its name end with .json")
         replace(path_of(path), (json.dumps(self._facts(), indent=1) + "\n").encode())
 
     def _facts(self) -> dict[str, Any]:

@@ -570,7 +570,8 @@ def as_model(model: Model) -> Function:
     if callable(model):
         return model
     raise TypeError(
-        f"model is {type(model).__name__}; it must be a function of an array, a torch.nn.Module, "
+        f"model is {type(model).__name__}; it must be a function of an array, a torch.nn.Module "
+        "(for a state_dict or .pt file build the module, call its load_state_dict, and give it), "
         "certreg.OnnxModel(path), an xgboost.Booster, or have `predict`"
     )
 

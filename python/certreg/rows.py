@@ -109,8 +109,9 @@ def with_other_names(function: Call) -> Call:
         for name in given:
             if name in field_names(Options):
                 raise TypeError(f"{name} is an option: give options=Options({name}=...)")
-        if "labels" in given:
-            raise TypeError("labels belong to the result: give rows.label_errors(labels)")
+        if len(arguments) > 4 or {"labels", "y"} & set(given):
+            remedy = "give rows.label_errors(labels), and other arguments by name"
+            raise TypeError(f"labels belong to the result: {remedy}")
         if "executor" in given:
             raise TypeError("an executor takes the place of a number of jobs: give it as jobs")
         return function(*arguments, **own_names(given))

@@ -998,7 +998,8 @@ class Rows(HtmlTable):
             return names.index(given)
         if isinstance(given, str) or len(names) > 1 and (given is None or given is ONLY):
             each = "; ".join(f"{q}{name}" for q, name in enumerate(self._names()))
-            remedy = f"give question, an index or a name, of {each}"
+            alone = ", the only one" * (len(names) == 1)
+            remedy = f"give question, an index or a name, of {each}{alone}"
             if isinstance(given, str):
                 raise IndexError(f"question is {given!r}: {remedy}")
             raise ValueError(f"there are {len(names)} questions: {remedy}")
@@ -1707,14 +1708,18 @@ class Rows(HtmlTable):
             raise ValueError("confidence is for shares of rows: give labels, or neither")
         if error and also:
             raise ValueError("the errors of other curves are not known: leave out also or error")
-        if also is not None and not isinstance(also, Mapping):
+        also = {} if also is None else also
+        if not isinstance(also, Mapping) or any(isinstance(r, Rows) for r in also.values()):
             raise TypeError("also must be a dict of radii by name, as {'mine': other.radius}")
+        if {"question", "sigma"} & set(more):
+            remedy = "give plot_radii({'mine': rows['radius'][:, sigma, question]})"
+            raise TypeError(f"plot has a curve for each question and sigma: for one {remedy}")
         names, done, path = self._names(), self.done, more.pop("path", None)
         curves = {f"sigma {self.sigmas[k]:g}{names[q]}": (k, q) for k, q in self._answers()}
         radii = {name: self["radius"][done, k, q] for name, (k, q) in curves.items()}
         others = {
             n: numbers(in_order(r, self.index, n), np.float64, f"also[{n!r}]")
-            for n, r in (also or {}).items()
+            for n, r in also.items()
         }
         for n, each in others.items():
             if each.shape != done.shape or not (np.isfinite(each) & (each >= 0)).all():

@@ -358,6 +358,8 @@ def tune_scale(
     >>> bool(t.factors[1] > t.factors[0])
     True"""
     refuse("tune_scale", more, "noise_id questions resume sigma")
+    if "y" in more:
+        raise TypeError("tune_scale takes no y: give true outputs as labels")
     options = with_options(
         more.pop("options", Options()), domain=Domain.CALIBRATION, keep_records=False, radius=None
     )

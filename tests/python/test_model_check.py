@@ -329,6 +329,8 @@ def test_images_in_another_layout():
     grey = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 3), torch.nn.Flatten())
     with pytest.raises(RowsError, match=r"without a channel: give X\[:, None\]"):
         rows_of(grey, images[..., 0])
+    with pytest.raises(RowsError, match=r"flat images: give X.reshape\(-1, 1, 28, 28\), or"):
+        rows_of(grey, images.reshape(6, -1))
     data = torch.utils.data.TensorDataset(torch.zeros(8, 3))
     for given, call in ((torch.utils.data.DataLoader(data, 4), "concatenate"), (data, "stack")):
         with pytest.raises(TypeError, match="of torch: give its inputs, as np") as refused:

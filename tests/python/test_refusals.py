@@ -141,6 +141,8 @@ PUBLISHED = "one of .* (.*RS-Reg are trimmed_mean, .*)"
 LOST = changed(3, np.nan, X[:, 0])
 BOUNDS = "are output bounds, which have no radii"
 A_NAME = "{0} is 'medain'; it must be one of .*,"
+TUNED = certreg.TunedScale(X[0], 1.0, True, 1.0, 0.0, (), X[0], X[0], (), 0)
+WEIGHTS = ({"0.weight": X}, "model.pt")
 MASKED = np.ma.masked_greater(X, 0)
 TABLE = [
     # ---- inputs of certify_rows
@@ -159,6 +161,12 @@ TABLE = [
     (TypeError, "^X is a function: the model comes before X$", rows, dict(f=X, x=model)),
     (TypeError, "^X is the Rows of certify_rows: give the inputs", compared, dict(X=rows_of())),
     (TypeError, "^labels belong to the result: give rows.label_err", rows, dict(labels=X[:, 0])),
+    (TypeError, "^labels belong to the result", rows, dict(y=X[:, 0])),
+    (TypeError, "^tune_scale .*give true outputs as labels", tuned, dict(y=X[:, 0])),
+    (TypeError, r"TunedScale\(scale=.*: give its scale", scaled, dict(values=TUNED)),
+    (ValueError, r"give np.broadcast_to\(np.reshape\(scale, \(-1, 1, 1\)\), \(3, 8, 8\)\)", rows,
+     dict(x=np.zeros((2, 3, 8, 8)), scale=[1, 2, 3])),
+    *((TypeError, "build the module, call its load_state_dict", rows, dict(f=f)) for f in WEIGHTS),
     (TypeError, "^X is a function: the model comes", calibrated, dict(model=X, X=model)),
     (ValueError, "X has one dim.* comes before y", calibrated, dict(X=X[:, 0], y=X)),
     *((TypeError, "X is a function: the mo", f, dict(X=model)) for f in (tuned, checked)),
@@ -525,6 +533,11 @@ def test_certificates_by_labels_of_rows():
 @parametrize(
     "wrong, error, sentence",
     (lambda rows: rows.plot(also=X), TypeError, "also must be a dict of radii by name"),
+    (lambda rows: rows.plot(also={"a": rows}), TypeError, "also must be a dict of radii by name"),
+    (lambda rows: rows.plot(question=0), TypeError, r"for one give plot_radii\({'mine': rows\['"),
+    (lambda rows: rows.certificate(0, "a"), IndexError, "question is 'a': .* of 0, the only one$"),
+    (lambda rows: certreg.certify_rows(never, X, 1, 1, Z), TypeError, "other arguments by name$"),
+    (lambda rows: certreg.SmoothedRegressor, AttributeError, "it is in certreg.regressor$"),
     (lambda rows: rows.report("r.pdf"), ValueError, "'r.pdf'; .* let its name end with .html"),
     (lambda rows: Inputs(X), TypeError, r"Inputs.of\(model, X\) describes inputs"),
     (lambda rows: Estimator(model, X[0], 9), TypeError, r"the shape of an input, X.shape\[1:\]"),
@@ -536,8 +549,10 @@ def test_what_users_try_first(wrong, error, sentence):
 
 def test_files_of_rows_with_the_name_of_a_table(folder):
     rows = rows_of()
-    with pytest.warns(UserWarning, match=r"r.csv is written as an .npz file: .* to_frame\(\)"):
+    with pytest.warns(UserWarning, match=r"r.csv is written in the format .npz: .* to_frame\(\)"):
         rows.save("r.csv")
+    with pytest.warns(UserWarning, match="i.csv is written in the format .json: let its name end"):
+        rows.inputs.save("i.csv")
     assert str(certreg.Rows.load("r.csv")) == str(rows)
     np.save("x.npy", np.array([None]), allow_pickle=True)
     with pytest.raises(ValueError, match="x.npy is no file of rows: it is no .npz file"):
