@@ -33,7 +33,7 @@ wheel: ## Write a wheel of the Python package to dist/
 wheels: ## Write a wheel for each of Linux, macOS and Windows to dist/, after make deps-all
 	@PYTHON='$(any_python)' ZIG='$(ZIG)' JOBS=$(jobs) bash python/wheels.sh
 
-structs: ## Write the structs and constants of the Python package anew, from the headers
+structs: ## Write the structs and constants of Python and Rust anew, from the headers
 	@python3 python/generate.py
 deps_all := libopenmpi-dev openmpi-bin python3-venv cargo libtorch-dev clang gcovr \
     libclang-rt-dev llvm qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross musl-tools chromium \

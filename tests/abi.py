@@ -57,7 +57,7 @@ def kind_of(field: str, body: str) -> str:
 def structs(headers: pathlib.Path) -> Names:
     """Size, offsets and types. No field is missing, since each begins where the last one ends."""
     bodies = dict(re.findall(r"struct (\w+) \{(.*?)\}", generate.headers(headers), re.S))
-    fields = {name: [f for f, _ in generate.fields_of(body, {})] for name, body in bodies.items()}
+    fields = {name: [f for f, _ in generate.fields_of(body)] for name, body in bodies.items()}
     lines = [f'printf("{name} %zu\\n", sizeof({name}));' for name in bodies]
     for name in bodies:
         for f in fields[name]:

@@ -52,22 +52,23 @@ rust() { # SED
 # Sizes of the structs and offsets of their fields, by the crate and by the headers.
 layout() {
     cp "$folder/rust/src/c.rs" "$tmp/layout.rs"
+    { echo '#define CERTREG_EXPERIMENTAL' && echo '#include <stdio.h>' &&
+        (cd include && printf '#include <%s>\n' certreg/*.h); } >"$tmp/layout.c"
     awk -v rust="$tmp/layout.rs" -v c="$tmp/layout.c" '
-        BEGIN { print "fn main() {" >>rust
-            print "#include <certreg/certreg.h>\n#include <stdio.h>\nint main(void) {" >c }
-        /^pub struct / { name = tolower($3 == "Failure" ? "Error" : $3)
+        BEGIN { print "fn main() {" >>rust; print "int main(void) {" >>c }
+        /^pub struct / { name = $3; gsub(/[A-Z]/, "_&", name); name = tolower(name)
             print "let it = std::mem::MaybeUninit::<" $3 ">::uninit(); let it = it.as_ptr();" >>rust
             print "println!(\"" name " {}\", size_of::<" $3 ">());" >>rust
-            print "printf(\"" name " %zu\\n\", sizeof(certreg_" name "));" >c; next }
+            print "printf(\"" name " %zu\\n\", sizeof(certreg" name "));" >c; next }
         /^}/ { name = "" }
         name { while (match($0, /[a-z_0-9]+: /)) { field = substr($0, RSTART, RLENGTH - 2)
             print "println!(\"" field " {}\", unsafe { std::ptr::addr_of!((*it)." field \
                 ") } as usize - it as usize);" >>rust
-            print "printf(\"" field " %zu\\n\", offsetof(certreg_" name ", " field "));" >c
+            print "printf(\"" field " %zu\\n\", offsetof(certreg" name ", " field "));" >c
             $0 = substr($0, RSTART + RLENGTH) } }
         END { print "}" >>rust; print "}" >c }' "$folder/rust/src/c.rs"
     rustc --edition 2021 -A dead_code -L "$library" "$tmp/layout.rs" -o "$tmp/by_rust" &&
-        c_says "$tmp/layout.c" >"$tmp/layout" && [ "$(wc -l <"$tmp/layout")" -gt 80 ] &&
+        c_says "$tmp/layout.c" >"$tmp/layout" && [ "$(wc -l <"$tmp/layout")" -gt 350 ] &&
         "$tmp/by_rust" | diff "$tmp/layout" -
 }
 if cargo --version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then

@@ -45,13 +45,17 @@ KINDS = {
 }
 
 
+RUST = "examples/bindings/rust/src"
+
+
 def copied(folder):
-    """The headers and the files that are made of them, as the package has them."""
+    """The headers and the files that are made of them, as the package and the crate have them."""
     shutil.copytree(root / "include", folder / "include")
     package = folder / "python/certreg"
     package.mkdir(parents=True)
     for name in ("structs.py", "constants.py"):
         shutil.copy(pathlib.Path(certreg.__file__).with_name(name), package)
+    shutil.copytree(root / RUST, folder / RUST)
 
 
 def generated(folder):
@@ -71,6 +75,7 @@ def test_the_package_has_what_the_headers_have(tmp_path):
     "old, new, file",
     ("    size_t used_first,", "    size_t more, used_first,", "structs.py"),
     ("certreg_estimator_sample(certreg_estimator *, ", "certreg_estimator_sample(", "structs.py"),
+    ("CERTREG_E_BUSY = 18", "CERTREG_E_BUSY = 20", "c.rs"),
     ("CERTREG_E_BUSY = 18", "CERTREG_E_BUSY = 18, CERTREG_E_MORE = 19", "constants.py"),
     ("#define CERTREG_VERSION_NUMBER ", "#define CERTREG_VERSION_NUMBER 1", "constants.py"),
     ("enum certreg_stop {", "enum certreg_stop { CERTREG_NEW = 1,", "add NEW to"),

@@ -1,9 +1,8 @@
 //! libcertreg for Rust. Names and meanings are those of certreg.h, which is the manual.
-mod c;
+pub mod c;
 pub use c::{Certificate, Plan, Question};
 use std::any::Any;
 use std::ffi::CStr;
-use std::mem::{size_of, zeroed};
 use std::os::raw::{c_int, c_void};
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::ptr::{null, null_mut};
@@ -25,12 +24,24 @@ impl std::fmt::Display for Error {
 }
 impl std::error::Error for Error {}
 
-fn check(status: i32, why: &c::Failure) -> Result<(), Error> {
+fn check(status: i32, why: &c::Error) -> Result<(), Error> {
     if status == 0 {
         return Ok(());
     }
     let text = unsafe { CStr::from_ptr(why.text.as_ptr()) }; // the library ends it by NUL
     Err(Error { status, text: text.to_string_lossy().into() })
+}
+impl Plan {
+    /// By default asks the model again for some samples; with audit 0 the premise is not tested.
+    pub fn new(max_samples: usize) -> Self {
+        Self { max_samples, audit: c::CERTREG_AUDIT_DEFAULT, ..Self::default() }
+    }
+}
+impl Question {
+    /// About the median.
+    pub fn new(tolerance: f64) -> Self {
+        Self { tolerance, ..Self::default() }
+    }
 }
 impl Certificate {
     /// Why it abstains, and what helps; empty if it does not.
@@ -82,7 +93,7 @@ unsafe extern "C" fn eval<F: FnMut(&[f32], &mut [f32])>(
 
 /// Samples a model. It serves any number of inputs, one after the other.
 pub struct Estimator<F> {
-    handle: *mut c::Handle,
+    handle: *mut c::Estimator,
     inputs: usize,
     callback: *mut Callback<F>, // of a Box; the library keeps this address
 }
@@ -94,15 +105,13 @@ impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
         let callback = Box::into_raw(Box::new(Callback { f: model.f, panic: None }));
         let mut e = Self { handle: null_mut(), inputs: model.inputs, callback };
         let shape = c::Model {
-            struct_size: size_of::<c::Model>() as u32, reserved: 0,
-            eval: eval::<F>, user: callback as *mut c_void,
+            eval: Some(eval::<F>), user: callback as *mut c_void,
             inputs: model.inputs, outputs: model.outputs, batch: model.batch,
-            scale, kind: 0, lo: 0, hi: 0, masks: 0,
+            scale, ..c::Model::default()
         };
-        let mut why: c::Failure = unsafe { zeroed() };
-        why.struct_size = size_of::<c::Failure>() as u32;
+        let mut why = c::Error::default();
         let out = &mut e.handle;
-        let status = unsafe { c::certreg_estimator_create(0, &shape, plan, &mut why, out) };
+        let status = unsafe { c::certreg_estimator_create(null_mut(), &shape, plan, &mut why, out) };
         check(status, &why).map(|()| e)
     }
     fn done(&mut self, status: i32) -> Result<(), Error> {
@@ -120,8 +129,7 @@ impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
     /// Samples until there are `total`, and answers. If the model panics, so does this; the
     /// samples before it stay, and the next call goes on from there.
     pub fn certify(&mut self, total: usize, question: &Question) -> Result<Certificate, Error> {
-        let struct_size = size_of::<Certificate>() as u32;
-        let mut c = Certificate { struct_size, ..Certificate::default() };
+        let mut c = Certificate::default();
         let status = unsafe { c::certreg_certify(self.handle, total, question, 1, &mut c) };
         self.done(status).map(|()| c)
     }
