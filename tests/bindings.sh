@@ -49,6 +49,7 @@ rust() { # SED
         >"$tmp/rust/src/main.rs" &&
         (cd "$tmp/rust" && RUSTFLAGS='-D warnings' cargo run -q --offline)
 }
+in_crate() { (cd "$tmp/crate" && RUSTFLAGS='-D warnings' "$@"); }
 # Sizes of the structs and offsets of their fields, by the crate and by the headers.
 layout() {
     cp "$folder/rust/src/c.rs" "$tmp/layout.rs"
@@ -84,6 +85,7 @@ if cargo --version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
         let off = std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)).unwrap_err();\
         assert_eq!(off.downcast_ref(), Some(\&"off"));\
         let mut e = std::thread::spawn(move || e).join().unwrap();\n&/'
+    tell 'Rust: the methods' in_crate cargo test -q --offline
     PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$tmp/rust \
         tell 'Rust: a missing library is a sentence' refuses rust 'does not find certreg' ''
     tell 'the structs of Rust lie as those of C' layout

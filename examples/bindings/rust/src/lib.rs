@@ -1,15 +1,18 @@
-//! libcertreg for Rust. Names and meanings are those of certreg.h, which is the manual.
+//! libcertreg for Rust. Names and meanings are those of certreg.h, which is the manual; an empty
+//! slice is a NULL of C. Methods that do not exist here are functions of [`c`].
 pub mod c;
-pub use c::{Certificate, Plan, Question};
+pub use c::{Certificate, Run, Serving};
 use std::any::Any;
 use std::ffi::CStr;
+use std::mem::size_of;
 use std::os::raw::{c_int, c_void};
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::ptr::{null, null_mut};
-use std::slice::{from_raw_parts, from_raw_parts_mut};
+use std::slice::{from_raw_parts, from_raw_parts_mut, from_ref};
+use std::sync::{Arc, Mutex};
 
-pub const STATISTIC_HUBER: i32 = 1; // the median, 0, is the default
-pub const OUTCOME_ABSTAINED: i32 = 0; // nothing was proved
+pub const STATISTIC_HUBER: i32 = c::CERTREG_STATISTIC_HUBER; // the median, 0, is the default
+pub const OUTCOME_ABSTAINED: i32 = c::CERTREG_OUTCOME_ABSTAINED; // nothing was proved
 
 /// A status that is not 0, CERTREG_E_..., and the library's sentence.
 #[derive(Clone, Debug)]
@@ -31,18 +34,19 @@ fn check(status: i32, why: &c::Error) -> Result<(), Error> {
     let text = unsafe { CStr::from_ptr(why.text.as_ptr()) }; // the library ends it by NUL
     Err(Error { status, text: text.to_string_lossy().into() })
 }
-impl Plan {
-    /// By default asks the model again for some samples; with audit 0 the premise is not tested.
-    pub fn new(max_samples: usize) -> Self {
-        Self { max_samples, audit: c::CERTREG_AUDIT_DEFAULT, ..Self::default() }
-    }
+/// NULL for an empty array.
+fn start<T>(of: &[T]) -> *const T {
+    if of.is_empty() { null() } else { of.as_ptr() }
 }
-impl Question {
-    /// About the median.
-    pub fn new(tolerance: f64) -> Self {
-        Self { tolerance, ..Self::default() }
+fn array<T>(name: &str, numbers: &[T], count: usize) -> Result<*const T, Error> {
+    let n = numbers.len();
+    if n == 0 || n == count {
+        return Ok(start(numbers));
     }
+    let text = format!("{name} has {n} numbers, not {count}");
+    Err(Error { status: c::CERTREG_E_INVALID, text })
 }
+
 impl Certificate {
     /// Why it abstains, and what helps; empty if it does not.
     pub fn reason_text(&self) -> &'static str {
@@ -50,33 +54,110 @@ impl Certificate {
         text.to_str().unwrap_or_default()
     }
 }
-/// NULL for an empty array, which is the default.
-fn array<T>(name: &str, numbers: &[T], count: usize) -> Result<*const T, Error> {
-    match numbers.len() {
-        0 => Ok(null()),
-        n if n == count => Ok(numbers.as_ptr()),
-        n => Err(Error { status: 1, text: format!("{name} has {n} numbers, not {count}") }),
+
+/// What costs memory or fixes the noise.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    pub constraints: u32,
+    pub seed: u64,
+    pub max_samples: usize,
+    pub pilot: usize,
+    pub blocks: usize,
+    pub flags: u32,
+    /// By default 1, which asks the model again for some samples; with 0 the premise is not tested.
+    pub audit: u32,
+}
+impl Plan {
+    pub fn new(max_samples: usize) -> Self {
+        Self { max_samples, audit: c::CERTREG_AUDIT_DEFAULT, ..Self::default() }
+    }
+    fn to_c(&self) -> c::Plan {
+        let Self { constraints, seed, max_samples, pilot, blocks, flags, audit } = *self;
+        let zero = c::Plan::default();
+        c::Plan { constraints, seed, max_samples, pilot, blocks, flags, audit, ..zero }
     }
 }
 
-/// A closure and its shape. An empty scale means that all are 1.
+/// A radius at which sampling stops.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    pub radius: f64,
+    pub looks: Vec<u64>,
+    pub growth: f64,
+}
+impl Target {
+    fn to_c(&self) -> c::Target {
+        let look_count = self.looks.len().min(u32::MAX as usize) as u32;
+        let (radius, looks, growth) = (self.radius, start(&self.looks), self.growth);
+        c::Target { look_count, radius, looks, growth, ..c::Target::default() }
+    }
+}
+
+/// A question about the record: by default about the median.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    pub output: i32,
+    pub tolerance: f64,
+    pub alpha: f64,
+    pub statistic: i32,
+    pub method: i32,
+    pub huber_width: f64,
+    pub center: i32,
+    pub constraints: u32,
+    pub bonferroni: u64,
+    /// Empty: chosen from the pilot.
+    pub prediction: Vec<f64>,
+    pub target: Option<Target>,
+    pub serving: Option<Serving>,
+    pub output_count: usize,
+    pub relative_tolerance: f64,
+}
+impl Question {
+    pub fn new(tolerance: f64) -> Self {
+        Self { tolerance, ..Self::default() }
+    }
+    fn to_c(&self, target: &Option<c::Target>, serving: &Option<Serving>) -> c::Question {
+        c::Question {
+            output: self.output, tolerance: self.tolerance, alpha: self.alpha,
+            statistic: self.statistic, method: self.method, huber_width: self.huber_width,
+            center: self.center, constraints: self.constraints, bonferroni: self.bonferroni,
+            prediction: start(&self.prediction), prediction_count: self.prediction.len(),
+            target: target.as_ref().map_or(null(), |it| it),
+            serving: serving.as_ref().map_or(null(), |it| it),
+            output_count: self.output_count, relative_tolerance: self.relative_tolerance,
+            ..c::Question::default()
+        }
+    }
+}
+
+/// A closure and its shape. An empty scale means that all are 1, no kind that all outputs are
+/// numbers, and an empty lo or hi that there is no such limit.
 pub struct Model<'a, F> {
     pub inputs: usize,
     pub outputs: usize,
     pub batch: usize,
     pub scale: &'a [f32],
-    f: F,
+    pub kind: &'a [i32],
+    pub lo: &'a [f64],
+    pub hi: &'a [f64],
+    pub f: Option<F>,
 }
 impl<F: FnMut(&[f32], &mut [f32])> Model<'_, F> {
-    /// `f(x, y)` reads `batch` rows (0: 256) of `inputs` numbers, and writes `outputs` numbers for
-    /// each. Where it writes nothing, y is NaN, which `certify` refuses.
+    /// `f(x, y)` reads `batch` rows (0: 256) of `inputs` numbers, and writes the outputs of each,
+    /// two columns for an angle pair. What it does not write is NaN, which `certify` refuses.
     pub fn new(inputs: usize, f: F) -> Self {
-        Self { inputs, outputs: 1, batch: 0, scale: &[], f }
+        Self { inputs, outputs: 1, batch: 0, scale: &[], kind: &[], lo: &[], hi: &[], f: Some(f) }
+    }
+}
+impl Model<'_, fn(&[f32], &mut [f32])> {
+    /// Without a closure: take inputs by `draw`, and return their outputs by `record`.
+    pub fn by_hand(inputs: usize) -> Self {
+        Self { f: None, ..Self::new(inputs, |_, _| ()) }
     }
 }
 
 struct Callback<F> {
-    f: F,
+    f: Option<F>,
     panic: Option<Box<dyn Any + Send>>,
 }
 /// What the library calls. A panic must not unwind into C: it is kept until the call is over.
@@ -87,55 +168,202 @@ unsafe extern "C" fn eval<F: FnMut(&[f32], &mut [f32])>(
     let rows = (*b).rows; // no reference: the struct of an earlier library is shorter
     let x = from_raw_parts((*b).x, rows * (*b).inputs);
     let y = from_raw_parts_mut((*b).y, rows * (*b).columns);
-    callback.panic = catch_unwind(AssertUnwindSafe(|| (callback.f)(x, y))).err();
+    let f = &mut callback.f;
+    callback.panic = catch_unwind(AssertUnwindSafe(|| f.as_mut().map(|f| f(x, y)))).err();
     callback.panic.is_some() as c_int
+}
+
+struct Handle(*mut c::Estimator);
+unsafe impl Send for Handle {} // any thread may use a handle, one at a time
+
+/// Stops the running or next call of its estimator that samples, from any thread.
+#[derive(Clone)]
+pub struct Cancel(Arc<Mutex<Handle>>); // NULL once the estimator is gone
+impl Cancel {
+    pub fn cancel(&self) {
+        let handle = self.0.lock().unwrap();
+        unsafe { c::certreg_estimator_cancel(handle.0) }
+    }
 }
 
 /// Samples a model. It serves any number of inputs, one after the other.
 pub struct Estimator<F> {
     handle: *mut c::Estimator,
     inputs: usize,
+    outputs: usize,
+    columns: usize,
     callback: *mut Callback<F>, // of a Box; the library keeps this address
+    cancel: Cancel,
 }
-unsafe impl<F: Send> Send for Estimator<F> {} // any thread may use a handle, one at a time
+unsafe impl<F: Send> Send for Estimator<F> {}
 
 impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
     pub fn new(model: Model<F>, plan: &Plan) -> Result<Self, Error> {
-        let scale = array("model.scale", model.scale, model.inputs)?;
-        let callback = Box::into_raw(Box::new(Callback { f: model.f, panic: None }));
-        let mut e = Self { handle: null_mut(), inputs: model.inputs, callback };
-        let shape = c::Model {
-            eval: Some(eval::<F>), user: callback as *mut c_void,
-            inputs: model.inputs, outputs: model.outputs, batch: model.batch,
-            scale, ..c::Model::default()
+        let Model { inputs, outputs, batch, .. } = model;
+        let pairs = model.kind.iter().filter(|&&kind| kind == c::CERTREG_OUTPUT_ANGLE_PAIR);
+        let columns = outputs + pairs.count();
+        let mut shape = c::Model {
+            inputs, outputs, batch,
+            scale: array("model.scale", model.scale, inputs)?,
+            kind: array("model.kind", model.kind, outputs)?,
+            lo: array("model.lo", model.lo, outputs)?,
+            hi: array("model.hi", model.hi, outputs)?,
+            ..c::Model::default()
         };
-        let mut why = c::Error::default();
+        if model.f.is_some() {
+            shape.eval = Some(eval::<F>);
+        }
+        let callback = Box::into_raw(Box::new(Callback { f: model.f, panic: None }));
+        shape.user = callback as *mut c_void;
+        let cancel = Cancel(Arc::new(Mutex::new(Handle(null_mut()))));
+        let mut e = Self { handle: null_mut(), inputs, outputs, columns, callback, cancel };
+        let (plan, mut why) = (plan.to_c(), c::Error::default());
         let out = &mut e.handle;
-        let status = unsafe { c::certreg_estimator_create(null_mut(), &shape, plan, &mut why, out) };
+        let status =
+            unsafe { c::certreg_estimator_create(null_mut(), &shape, &plan, &mut why, out) };
+        e.cancel.0.lock().unwrap().0 = e.handle;
         check(status, &why).map(|()| e)
     }
-    fn done(&mut self, status: i32) -> Result<(), Error> {
-        if let Some(panic) = unsafe { (*self.callback).panic.take() } {
+    /// Calls a function of C that has no method here. If the model panics, so does this; the
+    /// samples before it stay, and the next call goes on from there.
+    /// # Safety
+    /// `f` keeps the rules of certreg.h, and does not destroy the handle.
+    pub unsafe fn call(&mut self, f: impl FnOnce(*mut c::Estimator) -> i32) -> Result<(), Error> {
+        let status = f(self.handle);
+        if let Some(panic) = (*self.callback).panic.take() {
             resume_unwind(panic);
         }
-        check(status, unsafe { &*c::certreg_estimator_error(self.handle) })
+        check(status, &*c::certreg_estimator_error(self.handle))
     }
     /// Starts a new input.
     pub fn begin(&mut self, z: &[f32], sigma: f64, noise_id: u64) -> Result<(), Error> {
         let z = array("z", z, self.inputs)?; // empty: NULL, which is refused
-        let status = unsafe { c::certreg_estimator_begin(self.handle, z, sigma, noise_id) };
-        self.done(status)
+        unsafe { self.call(|e| c::certreg_estimator_begin(e, z, sigma, noise_id)) }
     }
-    /// Samples until there are `total`, and answers. If the model panics, so does this; the
-    /// samples before it stay, and the next call goes on from there.
+    /// Returns CERTREG_DEPENDENCE_...
+    pub fn model_check(&mut self, rows: usize) -> Result<i32, Error> {
+        let mut found = 0;
+        unsafe { self.call(|e| c::certreg_model_check(e, rows, &mut found)) }.map(|()| found)
+    }
+    /// Samples until there are `total`, and answers.
     pub fn certify(&mut self, total: usize, question: &Question) -> Result<Certificate, Error> {
-        let mut c = Certificate::default();
-        let status = unsafe { c::certreg_certify(self.handle, total, question, 1, &mut c) };
-        self.done(status).map(|()| c)
+        self.certify_all(total, from_ref(question)).map(|answers| answers[0])
+    }
+    /// If one of the questions fails, ask the others again, with a total of 0.
+    pub fn certify_all(
+        &mut self, total: usize, questions: &[Question],
+    ) -> Result<Vec<Certificate>, Error> {
+        self.answers(questions, |e, q, n, out| unsafe { c::certreg_certify(e, total, q, n, out) })
+    }
+    /// One radius for all outputs: the certificate of each question, and that of all together.
+    pub fn certify_outputs(
+        &mut self, total: usize, questions: &[Question],
+    ) -> Result<(Vec<Certificate>, Certificate), Error> {
+        let mut all = Certificate::default();
+        self.answers(questions, |e, q, n, out| unsafe {
+            c::certreg_certify_outputs(e, total, q, n, out, &mut all)
+        })
+        .map(|each| (each, all))
+    }
+    /// Bounds of the statistic within a radius, as `output_lo` and `output_hi`.
+    pub fn output_bounds(
+        &mut self, total: usize, question: &Question, radius: f64,
+    ) -> Result<Certificate, Error> {
+        self.answers(from_ref(question), |e, q, n, out| unsafe {
+            c::certreg_output_bounds(e, total, q, n, radius, out)
+        })
+        .map(|answers| answers[0])
+    }
+    fn answers(
+        &mut self, questions: &[Question],
+        ask: impl FnOnce(*mut c::Estimator, *const c::Question, usize, *mut Certificate) -> i32,
+    ) -> Result<Vec<Certificate>, Error> {
+        let count = questions.len();
+        let mut out = vec![Certificate::default(); count.max(1)]; // 0 is refused, by reading one
+        let to = out.as_mut_ptr();
+        self.ask(questions, |e, asked| ask(e, asked, count, to)).map(|()| out)
+    }
+    /// Calls with the questions as C reads them.
+    fn ask(
+        &mut self, questions: &[Question],
+        call: impl FnOnce(*mut c::Estimator, *const c::Question) -> i32,
+    ) -> Result<(), Error> {
+        let struct_size = size_of::<Serving>() as u32;
+        let targets: Vec<_> =
+            questions.iter().map(|q| q.target.as_ref().map(Target::to_c)).collect();
+        let servings: Vec<_> =
+            questions.iter().map(|q| q.serving.map(|s| Serving { struct_size, ..s })).collect();
+        let pointed = targets.iter().zip(&servings);
+        let asked: Vec<_> =
+            questions.iter().zip(pointed).map(|(q, (to, by))| q.to_c(to, by)).collect();
+        unsafe { self.call(|e| call(e, start(&asked))) }
+    }
+    /// The prediction that a question is about: a number for each output of a vector.
+    pub fn prediction(&mut self, question: &Question) -> Result<Vec<f64>, Error> {
+        self.values(question, c::certreg_estimator_prediction)
+    }
+    /// The statistic of all noisy samples, which a server returns.
+    pub fn estimate(&mut self, question: &Question) -> Result<Vec<f64>, Error> {
+        self.values(question, c::certreg_estimator_estimate)
+    }
+    fn values(
+        &mut self, question: &Question,
+        f: unsafe extern "C" fn(*mut c::Estimator, *const c::Question, *mut f64) -> i32,
+    ) -> Result<Vec<f64>, Error> {
+        let mut out = vec![0.0; self.outputs];
+        let to = out.as_mut_ptr();
+        self.ask(from_ref(question), |e, q| unsafe { f(e, q, to) })?;
+        if question.output >= 0 {
+            out.truncate(question.output_count.max(1));
+        }
+        Ok(out)
+    }
+    /// Records samples from `first` on.
+    pub fn sample(&mut self, first: u64, count: usize) -> Result<(), Error> {
+        unsafe { self.call(|e| c::certreg_estimator_sample(e, first, count)) }
+    }
+    /// Fills x with the noisy inputs of samples from `first` on, row by row.
+    pub fn draw(&mut self, first: u64, x: &mut [f32]) -> Result<(), Error> {
+        let count = x.len() / self.inputs;
+        array("x", x, count * self.inputs)?;
+        unsafe { self.call(|e| c::certreg_estimator_draw(e, first, count, x.as_mut_ptr())) }
+    }
+    /// Takes the outputs of samples from `first` on, row by row.
+    pub fn record(&mut self, first: u64, y: &[f32]) -> Result<(), Error> {
+        let count = y.len() / self.columns;
+        let y = array("y", y, count * self.columns)?;
+        unsafe { self.call(|e| c::certreg_estimator_record(e, first, count, y)) }
+    }
+    /// The record as bytes, which contain the seed.
+    pub fn export(&mut self) -> Result<Vec<u8>, Error> {
+        let mut size = 0;
+        unsafe { self.call(|e| c::certreg_estimator_export(e, null_mut(), &mut size)) }?;
+        let mut bytes = vec![0u8; size];
+        let to = bytes.as_mut_ptr() as *mut c_void;
+        unsafe { self.call(|e| c::certreg_estimator_export(e, to, &mut size)) }.map(|()| bytes)
+    }
+    /// Adds what `export` returned, of an estimator with the same seed.
+    pub fn import(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let from = start(bytes) as *const c_void;
+        unsafe { self.call(|e| c::certreg_estimator_import(e, from, bytes.len())) }
+    }
+    /// In seconds from now on; infinite: none.
+    pub fn set_deadline(&mut self, seconds: f64) -> Result<(), Error> {
+        unsafe { self.call(|e| c::certreg_estimator_set_deadline(e, seconds)) }
+    }
+    /// For other threads, and for the closure.
+    pub fn cancel_handle(&self) -> Cancel {
+        self.cancel.clone()
+    }
+    /// Facts about the current input.
+    pub fn info(&mut self) -> Result<Run, Error> {
+        let mut run = Run::default();
+        unsafe { self.call(|e| c::certreg_estimator_info(e, &mut run)) }.map(|()| run)
     }
 }
 impl<F> Drop for Estimator<F> {
     fn drop(&mut self) {
+        self.cancel.0.lock().unwrap().0 = null_mut();
         unsafe {
             c::certreg_estimator_destroy(self.handle);
             drop(Box::from_raw(self.callback));
