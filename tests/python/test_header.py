@@ -2,6 +2,7 @@
 
 import ctypes
 import dataclasses
+import fnmatch
 import inspect
 import pathlib
 import re
@@ -187,6 +188,15 @@ def test_methods_have_the_names_of_the_functions():
             assert callable(certreg.Certificate.moved)
         else:
             assert hasattr(certreg.Estimator, name) or hasattr(certreg, name), name
+
+
+def test_a_table_of_the_page_about_bindings_has_every_function():
+    page = (root / "docs/bindings.md").read_text(encoding="utf-8")
+    table = page.partition("| function of C |")[2].partition("\n\n")[0]
+    families = re.findall(r"`([\w*]+)`", " ".join(re.findall(r"^\| (`.*?) \|", table, re.M)))
+    names = [name.removeprefix("certreg_") for name in S.FUNCTIONS]
+    assert [n for n in names if not any(fnmatch.fnmatch(n, f) for f in families)] == []
+    assert [f for f in families if not fnmatch.filter(names, f)] == []
 
 
 def test_generators_of_bindings_find_nothing_that_they_cannot_express():
