@@ -4,8 +4,8 @@ Gymnasium, for many runs at once."""
 
 import numpy as np
 from certreg import (
-    NO_PILOT, PLAN_COUNT_FAILURES, PLAN_EPISODE, Estimator, Question, Service, Serving,
-    episode_sense,
+    NO_PILOT, PLAN_COUNT_FAILURES, PLAN_EPISODE, CertregError, Estimator, Question, Service,
+    Serving, episode_sense,
 )  # fmt: skip
 
 TICKS, LIMIT, EPISODES = 200, 0.8, 4000
@@ -64,8 +64,13 @@ def certified(sigma, serving=None, angle=0.0, seed=None, run=lambda service: Non
     question = Question(LIMIT, alpha=0.01, prediction=0.0, serving=serving)
     with Estimator(model, 4 * TICKS, EPISODES, scale=scale, seed=seed, **flags) as e:
         c = e.certify(np.zeros(4 * TICKS), sigma, EPISODES, question)
-        with Service(e, question, c, ticks=TICKS) as service:
-            return service.certificate().radius, run(service)
+        try:
+            with Service(e, question, c, ticks=TICKS) as service:
+                return service.certificate().radius, run(service)
+        except CertregError as error:
+            if "no radius" not in str(error):
+                raise
+            return 0.0, None  # there is nothing to serve
 
 
 if __name__ == "__main__":
