@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from . import structs as S
 from .arguments import integer, not_negative, number, size_t
 from .arrays import Memory, array_of, optional_scale
-from .constants import ALL_OUTPUTS, Source
+from .constants import Source
 from .estimator import Estimator, Values
 from .library import Handle, lib
 from .questions import Asked, question_of
@@ -136,9 +136,7 @@ class Service(Handle):
             )
         asked, why, size = question_of(question), S.Error(), size_t()
         self._calls = estimator._calls
-        self._outputs = asked.output_count or 1
-        if asked.output == ALL_OUTPUTS:
-            self._outputs = estimator.outputs
+        self._outputs = min(asked.outputs_of(estimator.outputs), estimator.outputs)
         self._ticks = integer(ticks, "ticks")
         plan = S.ServicePlan(
             ticks=self._ticks,

@@ -323,6 +323,11 @@ static certreg_status check_feature(const cr_move *m, size_t j, certreg_error *w
 }
 
 /* ---- the move */
+double cr_certificate_norm(double squares, size_t inputs)
+{
+    return sqrt(squares) * (1 + 1e-12 + 1e-16 * (double)inputs);
+}
+
 /* ||D^-1 (to - z)||, rounded up. Floats neither overflow nor underflow here. */
 static double distance(const cr_move *m)
 {
@@ -333,7 +338,7 @@ static double distance(const cr_move *m)
         const double step = ((double)m->to[j] - (double)m->z[j]) / scale;
         sum += step * step;
     }
-    return sqrt(sum) * (1 + 1e-12 + 1e-16 * (double)m->inputs);
+    return cr_certificate_norm(sum, m->inputs);
 }
 
 void cr_certificate_shorten(double by, const float *scale, size_t inputs, certreg_certificate *c)

@@ -66,6 +66,8 @@ size_t cr_order_at(const cr_order *, size_t at);
 
 /* Sets the radii in other norms from radius and scale (NULL: all 1). */
 void cr_certificate_set_norms(const float *scale, size_t inputs, certreg_certificate *);
+/* Returns the root of a sum of so many squares, rounded up. */
+double cr_certificate_norm(double squares, size_t inputs);
 /* Shortens all radii of a certificate by a length in the norm of its radius; an abstention if none
  * is left. */
 void cr_certificate_shorten(double by, const float *scale, size_t inputs, certreg_certificate *);

@@ -69,8 +69,8 @@ certreg_status cr_service_anchor(certreg_service *s, const float *z,
     return CERTREG_OK;
 }
 
-/* The distance of all readings of an episode from the grid: at most half a step of each, rounded up
- * (theory 14.5). */
+/* The largest distance of an episode's readings from the grid: half a step of each (theory 14.5).
+ */
 static double grid_part(cr_view *v)
 {
     double sum = 0;
@@ -80,7 +80,7 @@ static double grid_part(cr_view *v)
             cr_grid_step(v->input.noise_deviation[j]) / (2 * (double)v->input.scale[j]);
         sum += part * part;
     }
-    return sqrt(sum) * (1 + 1e-12 + 1e-16 * (double)v->model.inputs);
+    return cr_certificate_norm(sum, v->model.inputs);
 }
 
 /* An episode has one certificate, about noise alone: z is 0. */
@@ -226,7 +226,6 @@ static void lay_out(certreg_service *s, const request *r, cr_arena *arena)
     s->anchor = cr_arena_alloc(arena, r->is_episode ? 0 : inputs, sizeof(float));
     s->distance = cr_arena_alloc(arena, r->model.masks ? r->model.masks->units : 0, sizeof(double));
     s->reading = cr_arena_alloc(arena, inputs, sizeof(float));
-    s->noisy = cr_arena_alloc(arena, inputs, sizeof(float));
     s->hidden = cr_arena_alloc(arena, inputs, sizeof *s->hidden);
 }
 

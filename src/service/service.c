@@ -108,11 +108,11 @@ static certreg_status take_reading(certreg_service *s, const float *reading)
 }
 
 /* Each tick has a sample of its own under one seed and noise id, which has one mask. */
-static certreg_status draw(certreg_service *s)
+static certreg_status draw(certreg_service *s, float *noisy)
 {
     certreg_estimator *e = s->w.estimator;
     const certreg_status status = cr_estimator_begin(e, s->reading, s->sigma, 0, 0);
-    return status ? status : cr_estimator_draw(e, s->number, 1, s->noisy);
+    return status ? status : cr_estimator_draw(e, s->number, 1, noisy);
 }
 
 static void write_nan(float *out, size_t count)
@@ -123,11 +123,9 @@ static void write_nan(float *out, size_t count)
 static certreg_status sense(certreg_service *s, const float *reading, float *noisy, answer *a)
 {
     certreg_status status = take_reading(s, reading);
-    if (!status) status = draw(s);
-    if (status) return status;
-    memcpy(noisy, s->noisy, s->w.record->model.inputs * sizeof *noisy);
-    *a = (answer){CERTREG_SOURCE_ANSWERED, s->certificate.radius};
-    return CERTREG_OK;
+    if (!status) status = draw(s, noisy);
+    if (!status) *a = (answer){CERTREG_SOURCE_ANSWERED, s->certificate.radius};
+    return status;
 }
 
 /* ---- the same in the callback */
@@ -269,11 +267,9 @@ static void write_fallback(const certreg_service *s, const outputs *to)
 static certreg_status run_tick(certreg_service *s, const float *reading, const outputs *to,
                                certreg_tick *out)
 {
-    const certreg_tick nothing = {.struct_size = sizeof nothing};
     answer a = {CERTREG_SOURCE_FAILED, 0};
     const double start = now(s);
     certreg_status status = check_tick(s, reading, to->noisy, to->action, out);
-    if (status && out) cr_struct_write_empty(out, CR_OLDEST_TICK, &nothing, sizeof nothing);
     if (!status) {
         status = s->is_episode ? sense(s, reading, to->noisy, &a)
                                : act(s, reading, start, to->action, &a);
@@ -288,8 +284,8 @@ static certreg_status tick(certreg_service *s, const float *reading, const outpu
 {
     const certreg_tick nothing = {.struct_size = sizeof nothing};
     const certreg_status refused = enter(s);
-    if (!refused) return leave(s, run_tick(s, reading, to, out));
     if (out) cr_struct_write_empty(out, CR_OLDEST_TICK, &nothing, sizeof nothing);
+    if (!refused) return leave(s, run_tick(s, reading, to, out));
     if (s && cr_handle_is_own(s)) write_fallback(s, to);
     return refused;
 }
@@ -322,9 +318,9 @@ static certreg_status start(certreg_service *s, uint64_t seed)
     s->number = 0;
     if (s->is_episode) {
         memset(s->reading, 0, r->model.inputs * sizeof *s->reading);
-        const certreg_status status = draw(s);
+        const certreg_status status = draw(s, s->reading);
         if (status) return status;
-        for (size_t j = 0; j < r->model.inputs; j++) s->hidden[j] = isnan(s->noisy[j]);
+        for (size_t j = 0; j < r->model.inputs; j++) s->hidden[j] = isnan(s->reading[j]);
     }
     s->is_started = 1;
     s->log.starts++;

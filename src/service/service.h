@@ -25,7 +25,6 @@ struct certreg_service {
     float *anchor;           /* inputs: what the certificate is about; not in an episode */
     float *reading;          /* inputs: without hidden sensors, or without wrong units */
     double *distance;        /* units: squared, of each from the anchor; without masks none */
-    float *noisy;            /* inputs: a draw */
     int *hidden;             /* inputs: 1 for a sensor that the episode's mask hides */
 };
 
