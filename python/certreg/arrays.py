@@ -85,7 +85,6 @@ def withdraw(made: object) -> None:
 
 
 Value = TypeVar("Value", bound=Any)
-PIECE = 2048  # rows that a network on a CPU computes at once
 
 
 class DeviceArray:
@@ -434,17 +433,24 @@ def shared_rows(batch: int, inputs: int, frames: bool = False) -> int:
     return batch or max(1, min(2**15 if frames else 2**14, 2**22 // inputs))
 
 
+def rows_at_once(width: int) -> int:
+    """The rows that a network on a CPU computes at once, if its largest layer has `width` bytes for
+    a row: those of 1.5 MiB, so that layers stay in the caches of a core, from 32 to 4,096."""
+    return max(32, min(2**12, 3 * 2**19 // width))
+
+
 def in_pieces(
     call: Callable[[Value], Value],
     rows: Value,
+    piece: int,
     copy: Callable[[Value], Value],
     join: Callable[..., Value],
 ) -> Value:
-    """The joined results of a network for pieces of the rows, so that its layers stay in the
-    caches. They are copied, since a network may return memory that its next call overwrites."""
-    if len(rows) <= PIECE:
+    """The joined results of a network for pieces of the rows. They are copied, since a network may
+    return memory that its next call overwrites."""
+    if len(rows) <= piece:
         return call(rows)
-    return join([copy(call(rows[at : at + PIECE])) for at in range(0, len(rows), PIECE)])
+    return join([copy(call(rows[at : at + piece])) for at in range(0, len(rows), piece)])
 
 
 def outputs_in_float32(outputs: np.ndarray, turns: Turns) -> np.ndarray:

@@ -20,11 +20,13 @@ from numpy.typing import ArrayLike
 
 from .arguments import Data, Frame, Function, Model, Names, Path, Session, Tensor, abbreviated
 from .arguments import needed, of_class
-from .arrays import DeviceArray, frame_as_array, in_pieces
+from .arrays import DeviceArray, frame_as_array, in_pieces, rows_at_once
 from .display import warn
 from .library import ModelWarning
 from .onnx_file import DTYPES, Constants, columns_of, lengths, taken, varied, warn_of_others
 
+HIDDEN = 10  # times the input: the largest layer of a network that does not show its layers
+LEAST_PIECE = rows_at_once(sys.maxsize)
 _RANGE = "a range, such as range(3, 6) for the columns 3, 4 and 5"
 Provider = str | tuple[str, Mapping[str, object]]  # of ONNX Runtime, with options
 
@@ -65,6 +67,7 @@ class SessionModel:
         self.shape = (len(self._entries),) if several else sides[1:]
         self._chosen = _checked(columns)
         self._constants = Constants(inputs, fixed, entry.shape[0])
+        self._on_cpu = session.get_providers()[:1] == ["CPUExecutionProvider"]
         self.columns = self._count(lengths(given.shape))
         self.feature_names_in_ = self.input if several else _names(session)
         if output is None:
@@ -94,12 +97,18 @@ class SessionModel:
 
     def __call__(self, x: Data) -> np.ndarray:
         rows: Frame = x if hasattr(x, "shape") else np.asarray(x)
-        fed, count, batch = self._fed(rows), len(rows), self.batch
-        if batch is None or count == batch:
+        fed, count = self._fed(rows), len(rows)
+        batch = self.batch or self._piece(fed, count)
+        if count == batch:
             return self._run(fed, count)
-        parts = [self._padded(fed, first, batch) for first in range(0, count, batch)]
+        parts = [self._part(fed, first, batch) for first in range(0, count, batch)]
         whole: np.ndarray = np.concatenate(parts)[:count]
         return whole
+
+    def _piece(self, fed: Mapping[str, np.ndarray], count: int) -> int:
+        """The rows of a call. A file does not show its layers."""
+        width = HIDDEN * sum(x.nbytes for x in fed.values()) // max(1, count)
+        return min(count, rows_at_once(width)) if self._on_cpu and width else count
 
     def _fed(self, x: Frame) -> dict[str, np.ndarray]:
         """The inputs that vary, by their names."""
@@ -120,13 +129,15 @@ class SessionModel:
             raise ValueError(f"the model takes rows of shape {wanted}, not {given}")
         return x.reshape(len(x), *wanted)
 
-    def _padded(self, fed: Mapping[str, np.ndarray], first: int, batch: int) -> np.ndarray:
-        """The outputs of the next `batch` rows. The last is repeated until there are `batch`."""
+    def _part(self, fed: Mapping[str, np.ndarray], first: int, batch: int) -> np.ndarray:
+        """The outputs of the next `batch` rows. If the model takes just so many, the last row is
+        repeated until they are there."""
         part = {name: x[first : first + batch] for name, x in fed.items()}
-        missing = batch - len(next(iter(part.values())))
+        count = len(next(iter(part.values())))
+        missing = batch - count if self.batch else 0
         if missing:
             part = {n: np.concatenate([x, np.repeat(x[-1:], missing, 0)]) for n, x in part.items()}
-        return self._run(part, batch)
+        return self._run(part, count + missing)
 
     def _run(self, fed: Mapping[str, np.ndarray], count: int) -> np.ndarray:
         given = {**fed, **self._constants.for_rows(count)}
@@ -333,33 +344,60 @@ class TorchModel:
     def __init__(self, module: TorchModule) -> None:
         torch, self.module = sys.modules["torch"], module
         places = [(p.device, p.dtype) for p in module.parameters() if p.is_floating_point()]
-        of_batches = (torch.device("cpu"), torch.float32)
-        self.place = None if places[:1] in ([], [of_batches]) else places[0]
+        self.place = places[0] if places else (torch.device("cpu"), torch.float32)
+        self.piece = 0  # rows that are computed at once; 0: not yet known
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         torch, module = sys.modules["torch"], self.module
         with _evaluating(module), torch.inference_mode():
             rows = torch.from_numpy(writable(frame_as_array(x, np.float32)))
-            if self.place is None:
-                y = in_pieces(lambda r: _tensor(_called(module, r)), rows, torch.clone, torch.cat)
-            else:
-                y = _tensor(_called(module, rows.to(*self.place)))
+            if not self.piece and len(rows) > LEAST_PIECE:
+                self.piece = self._fitting(rows[:LEAST_PIECE])
+            y = in_pieces(self._called, rows, self.piece or len(rows), torch.clone, torch.cat)
             kept = y.dtype if y.dtype == torch.float64 else torch.float32
             answer: np.ndarray = y.to("cpu", kept).numpy()
         return answer
 
 
-def _called(module: TorchModule, rows: Tensor) -> Tensor:
-    """The result of a module. Raises ValueError if it was exported for another number of rows."""
-    try:
-        return module(rows)
-    except AssertionError as error:
-        if not str(error).startswith("Guard failed"):
-            raise
-        raise ValueError(
-            f"the exported program refuses {tuple(rows.shape)} ({error}): export it for any number "
-            "of rows, torch.export.export(..., dynamic_shapes=({0: torch.export.Dim('rows')},))"
-        ) from None
+    def _called(self, rows: Tensor) -> Tensor:
+        """The outputs for rows. Raises ValueError for a module that was exported for another
+        number of rows."""
+        try:
+            return _tensor(self.module(rows.to(*self.place)))
+        except AssertionError as error:
+            if not str(error).startswith("Guard failed"):
+                raise
+            raise ValueError(
+                f"the exported program refuses {tuple(rows.shape)} ({error}): export it for any "
+                "number of rows, torch.export.export(..., dynamic_shapes=({0: "
+                "torch.export.Dim('rows')},))"
+            ) from None
+
+    def _fitting(self, rows: Tensor) -> int:
+        """The number of rows that suits the largest layer on a CPU, which a call with these rows
+        shows. A scripted module does not show its layers."""
+        torch, sizes = sys.modules["torch"], [4 * rows.numel()]
+        mode = getattr(torch.overrides, "TorchFunctionMode", None)  # not before 1.13
+        if self.place[0].type != "cpu" or mode is None:
+            return sys.maxsize
+        if isinstance(self.module, torch.jit.ScriptModule):
+            return rows_at_once(HIDDEN * sizes[0] // len(rows))
+
+        class Watched(mode):  # type: ignore[misc,valid-type]
+            """The functions that a module calls."""
+
+            def __torch_function__(
+                self, function: Function, types: object, args: Any = (), kwargs: Any = None
+            ) -> object:
+                made = function(*args, **(kwargs or {}))
+                for y in made if isinstance(made, tuple) else (made,):
+                    if isinstance(y, torch.Tensor):
+                        sizes.append(y.numel() * y.element_size())
+                return made
+
+        with Watched():
+            self._called(rows)
+        return rows_at_once(max(sizes) // len(rows))
 
 
 def _tensor(y: object) -> Tensor:
@@ -429,25 +467,28 @@ class _Predict:
     DataFrame. Arrays are then turned into DataFrames, since scikit-learn would warn at every call
     with an array."""
 
-    def __init__(self, model: Estimator, names: Names, network: bool) -> None:
-        self.__self__, self.names, self.network = model, names, network  # for frames.owner_of
+    def __init__(self, model: Estimator, names: Names, piece: int) -> None:
+        """piece: the rows that are predicted at once; 0: all."""
+        self.__self__, self.names, self.piece = model, names, piece  # for frames.owner_of
 
     def __call__(self, x: Any) -> Any:
         if self.names and isinstance(x, np.ndarray) and x.shape[1:] == (len(self.names),):
             x = needed("pandas", "the model").DataFrame(x, columns=self.names, copy=False)
         predict = self.__self__.predict
-        return in_pieces(predict, x, np.copy, np.concatenate) if self.network else predict(x)
+        return in_pieces(predict, x, self.piece or len(x), np.copy, np.concatenate)
 
 
 def _predictor(model: Estimator) -> Function:
     pandas = importlib.util.find_spec("pandas")
     names = None if pandas is None else getattr(model, "feature_names_in_", None)
     last = model.steps[-1][1] if of_class(model, "sklearn.pipeline", "Pipeline") else model
-    network = of_class(last, "sklearn.neural_network", "MLPRegressor")
-    if names is None and not network:
+    piece = 0
+    if of_class(last, "sklearn.neural_network", "MLPRegressor") and hasattr(last, "coefs_"):
+        piece = rows_at_once(max(max(w.shape) * w.itemsize for w in last.coefs_))
+    if names is None and not piece:
         predict: Function = model.predict
         return predict
-    return _Predict(model, None if names is None else list(names), network)
+    return _Predict(model, None if names is None else list(names), piece)
 
 
 def _own(model: Estimator, module: str, name: str) -> bool:

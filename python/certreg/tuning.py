@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .arguments import Data, Frame, Model, Scale, Series, Shape, integer, needed, not_negative
 from .arguments import number, refuse, seed_or_random, with_habits
-from .arrays import PIECE, array_of, check_finite, numbers
+from .arrays import array_of, check_finite, numbers
 from .boxes import bounds_of, radius_of_box
 from .constants import Domain
 from .denoise import Denoised, check_use, check_whole, digest_of, digests_of_rows
@@ -166,6 +166,9 @@ def _inside(rows: Rows, record: Record) -> np.ndarray:
         away = (away + turn / 2) % turn - turn / 2
     side = np.sign(certificate["limiting_side"])
     return np.asarray((side * away if side else np.abs(away)) < certificate["tolerance"])
+
+
+PIECE = 2048  # rows of noise that are in memory
 
 
 def _correlated(inside: np.ndarray, e: Estimator, groups: np.ndarray) -> np.ndarray:

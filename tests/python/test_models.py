@@ -12,7 +12,6 @@ import pytest
 from kit import SAMPLES, X, Z, certreg, estimator, model, no_warnings, package, parametrize, rows_of
 from kit import same
 from certreg import OnnxModel, as_model
-from certreg.arrays import PIECE
 from certreg.models import device_model, is_factory, writable
 from certreg.frames import names_of
 
@@ -206,7 +205,7 @@ def test_threads_share_a_module_in_evaluation_mode(torch):
         modes.append(one[2].training)
 
     one.register_forward_pre_hook(forward)
-    first, second = (threading.Thread(target=as_model(one), args=[X]) for _ in range(2))
+    first, second = (threading.Thread(target=as_model(one), args=[X[:32]]) for _ in range(2))
     first.start()
     begun.wait(9)
     second.start()
@@ -216,17 +215,31 @@ def test_threads_share_a_module_in_evaluation_mode(torch):
     assert modes == [False] * 2 and all(part.training for part in one.modules())
 
 
+@pytest.mark.parametrize("scripted", [False, True])
+def test_a_network_computes_rows_that_suit_its_largest_layer(torch, scripted):
+    widths, sizes, x = [100, 8000], [], np.zeros((5000, 4), np.float32)
+    for width in widths:
+        one = torch.nn.Sequential(torch.nn.Linear(4, width), torch.nn.Linear(width, 1))
+        f = as_model(torch.jit.script(one) if scripted else one)
+        f(x[:32])
+        assert f.piece == 0  # nothing is to be divided yet
+        f(x)
+        sizes.append(f.piece)
+    assert sizes == ([4096, 4096] if scripted else [3932, 49])
+
+
 def test_networks_may_return_their_own_memory(torch):
     class Own(torch.nn.Module):
         def forward(self, x):
             return own[: len(x)].copy_(x[:, :1])
 
-    own, x = torch.empty(PIECE, 1), np.arange(3 * PIECE, dtype=np.float32)[:, None]
+    count = 3 * 2**12
+    own, x = torch.empty(count, 1), np.arange(count, dtype=np.float32)[:, None]
     np.testing.assert_array_equal(as_model(Own())(x), x)
 
 
 def test_nothing_is_copied_and_nothing_warned_about(torch):
-    seen, x = [], read_only()
+    seen, x = [], read_only()[:32]
 
     class Same(torch.nn.Module):
         def forward(self, x):
