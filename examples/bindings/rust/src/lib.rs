@@ -1,8 +1,9 @@
 //! libcertreg for Rust. Names and meanings are those of certreg.h, which is the manual; an empty
 //! slice is a NULL of C. Methods that do not exist here are functions of [`c`].
 pub mod c;
-pub use c::{Certificate, Run, Serving};
+pub use c::{AlternativeResult, Certificate, Run, Serving};
 use std::any::Any;
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::mem::size_of;
 use std::os::raw::{c_int, c_void};
@@ -55,26 +56,37 @@ impl Certificate {
     }
 }
 
-/// What costs memory or fixes the noise.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    pub constraints: u32,
-    pub seed: u64,
-    pub max_samples: usize,
-    pub pilot: usize,
-    pub blocks: usize,
-    pub flags: u32,
-    /// By default 1, which asks the model again for some samples; with 0 the premise is not tested.
-    pub audit: u32,
+macro_rules! without_pointers {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$of:meta])* $field:ident: $type:ty,)* })*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default)]
+        pub struct $name { $($(#[$of])* pub $field: $type,)* }
+        impl $name {
+            fn to_c(&self) -> c::$name {
+                c::$name { $($field: self.$field,)* ..c::$name::default() }
+            }
+        }
+    )* };
+}
+without_pointers! {
+    /// What costs memory or fixes the noise.
+    Plan {
+        constraints: u32, seed: u64, max_samples: usize, pilot: usize, blocks: usize, flags: u32,
+        /// By default 1, which asks the model again for some samples; with 0 the premise is not
+        /// tested.
+        audit: u32,
+    }
+    /// What else determines the memory of a [`Queue`].
+    QueuePlan { flags: u32, capacity: usize, questions: usize, sets: usize, alternatives: usize, }
+    /// How a queue samples an input.
+    QueueInput {
+        tag: u64, sigma: f64, noise_id: u64, level: u64, samples: usize, at_radius: f64,
+        seconds: f64,
+    }
 }
 impl Plan {
     pub fn new(max_samples: usize) -> Self {
         Self { max_samples, audit: c::CERTREG_AUDIT_DEFAULT, ..Self::default() }
-    }
-    fn to_c(&self) -> c::Plan {
-        let Self { constraints, seed, max_samples, pilot, blocks, flags, audit } = *self;
-        let zero = c::Plan::default();
-        c::Plan { constraints, seed, max_samples, pilot, blocks, flags, audit, ..zero }
     }
 }
 
@@ -169,36 +181,46 @@ unsafe extern "C" fn eval<F: FnMut(&[f32], &mut [f32])>(
     let x = from_raw_parts((*b).x, rows * (*b).inputs);
     let y = from_raw_parts_mut((*b).y, rows * (*b).columns);
     let f = &mut callback.f;
-    callback.panic = catch_unwind(AssertUnwindSafe(|| f.as_mut().map(|f| f(x, y)))).err();
-    callback.panic.is_some() as c_int
+    let panic = catch_unwind(AssertUnwindSafe(|| f.as_mut().map(|f| f(x, y)))).err();
+    let failed = panic.is_some();
+    callback.panic = callback.panic.take().or(panic); // a queue may call again after a failure
+    failed as c_int
 }
 
-struct Handle(*mut c::Estimator);
-unsafe impl Send for Handle {} // any thread may use a handle, one at a time
+type ErrorOf<H> = unsafe extern "C" fn(*const H) -> *const c::Error;
+type Does<H> = unsafe extern "C" fn(*mut H); // cancel, destroy
 
-/// Stops the running or next call of its estimator that samples, from any thread.
-#[derive(Clone)]
-pub struct Cancel(Arc<Mutex<Handle>>); // NULL once the estimator is gone
-impl Cancel {
+struct Pointer<H>(*mut H, Does<H>);
+unsafe impl<H> Send for Pointer<H> {} // any thread may use a handle, one at a time
+
+/// Stops the running or next call of its handle that samples, from any thread.
+pub struct Cancel<H = c::Estimator>(Mutex<Pointer<H>>); // NULL once the handle is gone
+impl<H> Cancel<H> {
     pub fn cancel(&self) {
         let handle = self.0.lock().unwrap();
-        unsafe { c::certreg_estimator_cancel(handle.0) }
+        unsafe { handle.1(handle.0) }
     }
 }
 
-/// Samples a model. It serves any number of inputs, one after the other.
-pub struct Estimator<F> {
-    handle: *mut c::Estimator,
+/// A handle of C with its model: an [`Estimator`] or a [`Queue`].
+pub struct Handle<H, F> {
+    handle: *mut H,
+    error: ErrorOf<H>,
+    destroy: Does<H>,
     inputs: usize,
     outputs: usize,
     columns: usize,
     callback: *mut Callback<F>, // of a Box; the library keeps this address
-    cancel: Cancel,
+    cancel: Arc<Cancel<H>>,
+    open: HashMap<u64, Alternatives>, // by tag: a queue reads them until its result is taken
 }
-unsafe impl<F: Send> Send for Estimator<F> {}
+unsafe impl<H, F: Send> Send for Handle<H, F> {}
 
-impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
-    pub fn new(model: Model<F>, plan: &Plan) -> Result<Self, Error> {
+impl<H, F: FnMut(&[f32], &mut [f32])> Handle<H, F> {
+    fn create(
+        model: Model<F>, (error, cancel, destroy): (ErrorOf<H>, Does<H>, Does<H>),
+        create: impl FnOnce(*const c::Model, *mut c::Error, *mut *mut H) -> i32,
+    ) -> Result<Self, Error> {
         let Model { inputs, outputs, batch, .. } = model;
         let pairs = model.kind.iter().filter(|&&kind| kind == c::CERTREG_OUTPUT_ANGLE_PAIR);
         let columns = outputs + pairs.count();
@@ -215,25 +237,66 @@ impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
         }
         let callback = Box::into_raw(Box::new(Callback { f: model.f, panic: None }));
         shape.user = callback as *mut c_void;
-        let cancel = Cancel(Arc::new(Mutex::new(Handle(null_mut()))));
-        let mut e = Self { handle: null_mut(), inputs, outputs, columns, callback, cancel };
-        let (plan, mut why) = (plan.to_c(), c::Error::default());
-        let out = &mut e.handle;
-        let status =
-            unsafe { c::certreg_estimator_create(null_mut(), &shape, &plan, &mut why, out) };
-        e.cancel.0.lock().unwrap().0 = e.handle;
-        check(status, &why).map(|()| e)
+        let cancel = Arc::new(Cancel(Mutex::new(Pointer(null_mut(), cancel))));
+        let (handle, open) = (null_mut(), HashMap::new());
+        let mut made =
+            Self { handle, error, destroy, inputs, outputs, columns, callback, cancel, open };
+        let mut why = c::Error::default();
+        let status = create(&shape, &mut why, &mut made.handle);
+        made.cancel.0.lock().unwrap().0 = made.handle;
+        check(status, &why).map(|()| made)
     }
     /// Calls a function of C that has no method here. If the model panics, so does this; the
     /// samples before it stay, and the next call goes on from there.
     /// # Safety
     /// `f` keeps the rules of certreg.h, and does not destroy the handle.
-    pub unsafe fn call(&mut self, f: impl FnOnce(*mut c::Estimator) -> i32) -> Result<(), Error> {
+    pub unsafe fn call(&mut self, f: impl FnOnce(*mut H) -> i32) -> Result<(), Error> {
         let status = f(self.handle);
         if let Some(panic) = (*self.callback).panic.take() {
             resume_unwind(panic);
         }
-        check(status, &*c::certreg_estimator_error(self.handle))
+        check(status, &*(self.error)(self.handle))
+    }
+    /// Calls with the questions as C reads them.
+    fn ask(
+        &mut self, questions: &[Question], call: impl FnOnce(*mut H, *const c::Question) -> i32,
+    ) -> Result<(), Error> {
+        let struct_size = size_of::<Serving>() as u32;
+        let targets: Vec<_> =
+            questions.iter().map(|q| q.target.as_ref().map(Target::to_c)).collect();
+        let servings: Vec<_> =
+            questions.iter().map(|q| q.serving.map(|s| Serving { struct_size, ..s })).collect();
+        let pointed = targets.iter().zip(&servings);
+        let asked: Vec<_> =
+            questions.iter().zip(pointed).map(|(q, (to, by))| q.to_c(to, by)).collect();
+        unsafe { self.call(|handle| call(handle, start(&asked))) }
+    }
+    /// For other threads, and for the closure.
+    pub fn cancel_handle(&self) -> Arc<Cancel<H>> {
+        self.cancel.clone()
+    }
+}
+impl<H, F> Drop for Handle<H, F> {
+    fn drop(&mut self) {
+        self.cancel.0.lock().unwrap().0 = null_mut();
+        unsafe {
+            (self.destroy)(self.handle);
+            drop(Box::from_raw(self.callback));
+        }
+    }
+}
+
+/// Samples a model. It serves any number of inputs, one after the other.
+pub type Estimator<F> = Handle<c::Estimator, F>;
+
+impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
+    pub fn new(model: Model<F>, plan: &Plan) -> Result<Self, Error> {
+        let plan = plan.to_c();
+        let by: (ErrorOf<_>, Does<_>, Does<_>) =
+            (c::certreg_estimator_error, c::certreg_estimator_cancel, c::certreg_estimator_destroy);
+        Self::create(model, by, |model, why, out| unsafe {
+            c::certreg_estimator_create(null_mut(), model, &plan, why, out)
+        })
     }
     /// Starts a new input.
     pub fn begin(&mut self, z: &[f32], sigma: f64, noise_id: u64) -> Result<(), Error> {
@@ -282,21 +345,6 @@ impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
         let mut out = vec![Certificate::default(); count.max(1)]; // 0 is refused, by reading one
         let to = out.as_mut_ptr();
         self.ask(questions, |e, asked| ask(e, asked, count, to)).map(|()| out)
-    }
-    /// Calls with the questions as C reads them.
-    fn ask(
-        &mut self, questions: &[Question],
-        call: impl FnOnce(*mut c::Estimator, *const c::Question) -> i32,
-    ) -> Result<(), Error> {
-        let struct_size = size_of::<Serving>() as u32;
-        let targets: Vec<_> =
-            questions.iter().map(|q| q.target.as_ref().map(Target::to_c)).collect();
-        let servings: Vec<_> =
-            questions.iter().map(|q| q.serving.map(|s| Serving { struct_size, ..s })).collect();
-        let pointed = targets.iter().zip(&servings);
-        let asked: Vec<_> =
-            questions.iter().zip(pointed).map(|(q, (to, by))| q.to_c(to, by)).collect();
-        unsafe { self.call(|e| call(e, start(&asked))) }
     }
     /// The prediction that a question is about: a number for each output of a vector.
     pub fn prediction(&mut self, question: &Question) -> Result<Vec<f64>, Error> {
@@ -351,22 +399,110 @@ impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
     pub fn set_deadline(&mut self, seconds: f64) -> Result<(), Error> {
         unsafe { self.call(|e| c::certreg_estimator_set_deadline(e, seconds)) }
     }
-    /// For other threads, and for the closure.
-    pub fn cancel_handle(&self) -> Cancel {
-        self.cancel.clone()
-    }
     /// Facts about the current input.
     pub fn info(&mut self) -> Result<Run, Error> {
         let mut run = Run::default();
         unsafe { self.call(|e| c::certreg_estimator_info(e, &mut run)) }.map(|()| run)
     }
 }
-impl<F> Drop for Estimator<F> {
-    fn drop(&mut self) {
-        self.cancel.0.lock().unwrap().0 = null_mut();
-        unsafe {
-            c::certreg_estimator_destroy(self.handle);
-            drop(Box::from_raw(self.callback));
+
+/// Changed inputs that the certificate of an input is also about. See certreg/queue.h.
+#[derive(Clone, Debug, Default)]
+pub struct Alternatives {
+    /// `inputs` numbers for each.
+    pub z: Vec<f32>,
+    /// Empty: all are 0.
+    pub margins: Vec<f64>,
+    pub first_noise_id: u64,
+    pub watch: u32,
+    pub estimate_all: bool,
+}
+impl Alternatives {
+    fn to_c(&self, inputs: usize) -> Result<c::Alternatives, Error> {
+        let count = self.z.len() / inputs;
+        Ok(c::Alternatives {
+            count: count.min(u32::MAX as usize) as u32,
+            z: array("alternatives.z", &self.z, count * inputs)?,
+            margins: array("alternatives.margins", &self.margins, count)?,
+            first_noise_id: self.first_noise_id, watch: self.watch,
+            estimate_all: self.estimate_all as u32,
+            ..c::Alternatives::default()
+        })
+    }
+}
+
+/// The result of an input with the given tag, with a certificate for each question.
+#[derive(Clone, Debug)]
+pub struct QueueResult {
+    pub tag: u64,
+    pub certificates: Result<Vec<Certificate>, Error>,
+    /// For each question: the alternative that limits the radius, or has failed.
+    pub limiting: Vec<u32>,
+    /// Of the input itself, then of each alternative: for each question.
+    pub alternatives: Vec<AlternativeResult>,
+    pub proved: u64,
+}
+
+/// Many inputs that share calls of a model, and inputs with alternatives. See certreg/queue.h.
+pub type Queue<F> = Handle<c::Queue, F>;
+
+impl<F: FnMut(&[f32], &mut [f32])> Queue<F> {
+    pub fn new(model: Model<F>, plan: &Plan, queued: &QueuePlan) -> Result<Self, Error> {
+        let (plan, queued) = (plan.to_c(), queued.to_c());
+        let by: (ErrorOf<_>, Does<_>, Does<_>) =
+            (c::certreg_queue_error, c::certreg_queue_cancel, c::certreg_queue_destroy);
+        Self::create(model, by, |model, why, out| unsafe {
+            c::certreg_queue_create(null_mut(), model, &plan, &queued, why, out)
+        })
+    }
+    /// Adds an input. Returns false if the queue is full: run, or take a result.
+    pub fn add(
+        &mut self, of: &QueueInput, z: &[f32], questions: &[Question],
+        alternatives: Option<&Alternatives>,
+    ) -> Result<bool, Error> {
+        let kept = alternatives.cloned();
+        let set = kept.as_ref().map(|it| it.to_c(self.inputs)).transpose()?;
+        let mut input = c::QueueInput {
+            z: array("z", z, self.inputs)?,
+            count: questions.len(),
+            alternatives: set.as_ref().map_or(null(), |it| it),
+            ..of.to_c()
+        };
+        let mut full = 0;
+        self.ask(questions, |q, asked| {
+            input.questions = asked;
+            unsafe { c::certreg_queue_add(q, &input, &mut full) }
+        })?;
+        if let (0, Some(kept)) = (full, kept) {
+            self.open.insert(of.tag, kept);
         }
+        Ok(full == 0)
+    }
+    /// Calls the model until a result is ready, or nothing is left to compute. If the model
+    /// panics, the inputs of its call fail, and so does this; the next call goes on.
+    pub fn run(&mut self) -> Result<(), Error> {
+        unsafe { self.call(|q| c::certreg_queue_run(q)) }
+    }
+    /// Takes a result, in the order in which inputs are decided, or nothing if none is ready.
+    pub fn take(&mut self) -> Result<Option<QueueResult>, Error> {
+        let mut r = c::QueueResult::default();
+        let sizes = unsafe { self.call(|q| c::certreg_queue_take(q, &mut r)) }; // without room
+        if r.count == 0 {
+            return sizes.map(|()| None);
+        }
+        let (room, alternative_room) = (r.count, r.alternative_count);
+        let mut certificates = vec![Certificate::default(); room];
+        let mut limiting = vec![0; room];
+        let mut alternatives = vec![AlternativeResult::default(); alternative_room];
+        let mut why = c::Error::default();
+        r = c::QueueResult {
+            room, alternative_room, error: &mut why, certificates: certificates.as_mut_ptr(),
+            limiting: limiting.as_mut_ptr(), alternatives: alternatives.as_mut_ptr(),
+            ..c::QueueResult::default()
+        };
+        unsafe { self.call(|q| c::certreg_queue_take(q, &mut r)) }?;
+        self.open.remove(&r.tag);
+        let certificates = check(r.status, &why).map(|()| certificates);
+        Ok(Some(QueueResult { tag: r.tag, certificates, limiting, alternatives, proved: r.proved }))
     }
 }

@@ -1,4 +1,6 @@
-use certreg::{c, Cancel, Error, Estimator, Model, Plan, Question, Serving, Target};
+use certreg::{c, Alternatives, Cancel, Error, Estimator, Model, Plan, Question};
+use certreg::{Queue, QueueInput, QueuePlan, Serving, Target};
+use std::sync::Arc;
 
 const Z: [f32; 2] = [1.0, 0.5];
 
@@ -16,6 +18,9 @@ fn begun<F: FnMut(&[f32], &mut [f32])>(mut model: Model<F>) -> Result<Estimator<
     model.outputs = 2;
     let mut e = Estimator::new(model, &plan())?;
     e.begin(&Z, 0.25, 7).map(|()| e)
+}
+fn shared<T: Send + Sync>(it: T) -> T {
+    it
 }
 fn status<T>(of: Result<T, Error>) -> i32 {
     of.err().map_or(0, |why| why.status)
@@ -86,11 +91,8 @@ fn questions_read_what_they_point_to() -> Result<(), Error> {
 
 #[test]
 fn other_threads_cancel() -> Result<(), Error> {
-    fn shared<T: Send + Sync>(it: T) -> T {
-        it
-    }
     let mut e = begun(Model::new(2, two))?;
-    let cancel: Cancel = shared(e.cancel_handle());
+    let cancel: Arc<Cancel> = shared(e.cancel_handle());
     let other = cancel.clone();
     std::thread::spawn(move || other.cancel()).join().unwrap();
     assert_eq!(status(e.sample(0, 500)), c::CERTREG_E_CANCELLED);
@@ -100,5 +102,70 @@ fn other_threads_cancel() -> Result<(), Error> {
     e.sample(0, 500)?;
     drop(e);
     cancel.cancel();
+    Ok(())
+}
+
+#[test]
+fn a_queue_certifies_an_input_with_alternatives() -> Result<(), Error> {
+    let room = QueuePlan { capacity: 2, sets: 1, alternatives: 2, ..QueuePlan::default() };
+    let mut q = Queue::new(Model { outputs: 2, ..Model::new(2, two) }, &plan(), &room)?;
+    let ask = [Question::new(0.5)];
+    let of = |tag| QueueInput { tag, noise_id: 7 + tag, sigma: 0.25, ..QueueInput::default() };
+    assert!(q.take()?.is_none());
+    assert!(q.add(&of(0), &Z, &ask, None)?);
+    let again = q.add(&of(0), &Z, &ask, None).unwrap_err();
+    assert_eq!(again.text, "tag 0 is open already");
+    q.run()?;
+    let alone = q.take()?.unwrap().certificates?[0];
+    assert_eq!(alone.radius, begun(Model::new(2, two))?.certify(1000, &ask[0])?.radius);
+    // The queue keeps a copy, and nothing that is freed and overwritten; another thread may run it.
+    let set = |margins| Alternatives {
+        z: vec![1.1, 0.5, 0.9, 0.4], margins, first_noise_id: 20, ..Alternatives::default()
+    };
+    let short = q.add(&of(1), &Z, &ask, Some(&set(vec![0.0]))).unwrap_err();
+    assert_eq!(short.text, "alternatives.margins has 1 numbers, not 2");
+    assert!(q.add(&of(1), &Z, &ask, Some(&set(vec![0.0, 0.05])))?);
+    let _over: Vec<_> = (0..99).map(|_| [vec![9f32; 4], vec![9f32; 2]]).collect();
+    let mut q = std::thread::spawn(move || q.run().map(|()| q)).join().unwrap()?;
+    let found = q.take()?.unwrap();
+    assert_eq!((found.tag, found.limiting, found.proved), (1, vec![2], 3));
+    for (one, sum) in found.alternatives.iter().zip([1.5, 1.6, 1.3]) {
+        assert!((one.estimate - sum).abs() < 0.05);
+    }
+    let all = found.certificates?[0];
+    assert!(0.0 < all.radius && all.radius < alone.radius);
+    // Other threads cancel it, and it is full.
+    for tag in 2..5 {
+        assert_eq!(q.add(&of(tag), &Z, &ask, None)?, tag < 4);
+    }
+    let cancel: Arc<Cancel<c::Queue>> = shared(q.cancel_handle());
+    std::thread::spawn(move || cancel.cancel()).join().unwrap();
+    q.run()?;
+    assert_eq!(q.take()?.unwrap().certificates?[0].stop, c::CERTREG_STOP_CANCELLED);
+    Ok(())
+}
+
+#[test]
+fn a_panic_leaves_a_queue_and_fails_its_inputs() -> Result<(), Error> {
+    for (flags, then) in [(0, c::CERTREG_E_MODEL_FAILED), (c::CERTREG_QUEUE_SPLIT, 0)] {
+        let mut calls = 0;
+        let model = Model::new(2, |_, y| {
+            calls += 1;
+            assert!(calls != 1, "off");
+            y.fill(1.0)
+        });
+        let room = QueuePlan { capacity: 2, flags, ..QueuePlan::default() };
+        let mut q = Queue::new(model, &plan(), &room)?;
+        for tag in 0..2 {
+            let of = QueueInput { tag, noise_id: tag, sigma: 0.25, ..QueueInput::default() };
+            q.add(&QueueInput { samples: 50, ..of }, &Z, &[Question::new(0.5)], None)?;
+        }
+        let off = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| q.run())).unwrap_err();
+        assert_eq!(off.downcast_ref(), Some(&"off"));
+        for _ in 0..2 {
+            q.run()?;
+            assert_eq!(status(q.take()?.unwrap().certificates), then);
+        }
+    }
     Ok(())
 }
