@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bindings.sh: the crate of examples/bindings/rust, which docs/bindings.md is about. In a program of
 # somebody else it compiles without a warning, gives the bits of the program in C, and refuses
-# mistakes; its structs have the layouts of the C compiler.
+# mistakes; its structs have the layouts of the C compiler. The program for LuaJIT gives these bits.
 # From tests/run.sh: OBJ (folder of objects), CC, VERSION.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
@@ -22,7 +22,8 @@ c_says() { # SOURCE
     # shellcheck disable=SC2086 # the compiler is a list of words
     $CC -Iinclude "$1" -L"$library" -lcertreg -o "$tmp/by_c" && "$tmp/by_c"
 }
-sed 's/\(of\|below\) %g/\1 %.17f/g' examples/quickstart.c >"$tmp/quickstart.c"
+digits='s/\(of\|below\) %g/\1 %.17f/g'
+sed "$digits" examples/quickstart.c >"$tmp/quickstart.c"
 wanted=$(c_says "$tmp/quickstart.c") || exit 2
 
 prints() { # LANGUAGE SED: the bits, on the standard output
@@ -92,4 +93,15 @@ if cargo --version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
 else
     echo 'skip Rust: cargo or pkg-config is not installed'
 fi
+
+# ---- LuaJIT, with all headers
+all=$(cd include && printf -- '-include %s ' certreg/*.h)
+lua() { # SED
+    sed -e "$digits; s|-include certreg/certreg.h|-DCERTREG_EXPERIMENTAL $all|" -e "$1" \
+        "$folder/quickstart.lua" >"$tmp/quickstart.lua" && luajit "$tmp/quickstart.lua"
+}
+if command -v luajit >/dev/null && command -v pkg-config >/dev/null; then
+    tell 'a program in LuaJIT gives the bits of the one in C' prints lua ''
+    tell 'LuaJIT: an error of the model' refuses lua 'returned 1' 's/b.y\[i\] =.*/error "off"/'
+else echo 'skip LuaJIT: luajit or pkg-config is not installed (make deps)'; fi
 exit "$bad"
