@@ -112,7 +112,7 @@ packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check python3
     python3-torch python3-xgboost \
     python3-pip python3-pytest python3-hypothesis python3-mpmath valgrind clang-format clang-tidy \
     cmake doxygen python3-sphinx python3-myst-parser python3-breathe furo libxgboost-dev \
-    libeigen3-dev luajit
+    libeigen3-dev luajit meson
 deps: ## Install what is missing: Debian packages, ONNX Runtime and LightGBM into lib/deps
 	@$(call install_debian,$(packages))
 	@cmp -s examples/engines/pins.txt lib/deps/pins.txt || \

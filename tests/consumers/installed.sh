@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # consumers/installed.sh: programs built with pkg-config against an installed library, shared and
-# static, C and C++; the first program of README.md with its compile line; where a program with the
-# library inside looks for modules.
+# static, C and C++, also by Meson; the first program of README.md with its compile line; where a
+# program with the library inside looks for modules.
 # shellcheck disable=SC2317 # functions are called through tell
 # shellcheck source=tests/consumers/setup.sh
 . "$(dirname "$0")/setup.sh"
@@ -47,6 +47,19 @@ fi
 tell 'a program in C++' build 'g++ -std=c++11' "$root/tests/consumers/consumer.cpp" cpp '' \
     '-Wall -Wextra -Werror -pedantic'
 tell 'it prints a radius' prints_a_radius ./cpp
+if command -v meson >/dev/null; then
+    mkdir user && cp "$root/examples/quickstart.c" user/program.c
+    by_meson() { # OPTIONS-OF-DEPENDENCY: for the lines of installing.md
+        { echo "project('user', 'c')" &&
+            sed -n "/^\`\`\`meson/,/^\`\`\`/{/^\`/!{s/cy(.*'/&$1/;p}}" \
+                "$root/docs/guide/installing.md"
+        } >user/meson.build && rm -rf by-meson && meson setup by-meson user &&
+            meson compile -C by-meson && prints_a_radius by-meson/program
+    }
+    tell 'a program by Meson, shared' by_meson ''
+    tell 'a program by Meson, static' by_meson ', static: true'
+    tell 'it needs no shared library' is_static by-meson/program
+else echo 'skip Meson is not installed (make deps)'; fi
 # A program with the library inside, called by its name alone, has the module beside it, and never
 # one in the working directory.
 mkdir -p elsewhere/certreg-0 bin
