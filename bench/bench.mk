@@ -18,7 +18,7 @@ bench-page: ## Write what was measured into docs/
 bench-latency: $(latency) ## Time the ticks of the control loop, ten minutes: TICKS=100000
 	@$< $(or $(TICKS),100000) lib/bench_latency.md
 bench-rows: all ## Time certify_rows of the Python package, after make deps-all
-	@for b in rows tables torch; do CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
+	@for b in rows tables networks; do CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
 	    $(or $(PYTHON),$(wildcard $(venv)/bin/python),python3) bench/bench_$$b.py || exit; done
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: two minutes
 	@$(of_bench) -m reproduce $(PARTS)

@@ -435,8 +435,8 @@ def shared_rows(batch: int, inputs: int, frames: bool = False) -> int:
 
 def rows_at_once(width: int) -> int:
     """The rows that a network on a CPU computes at once, if its largest layer has `width` bytes for
-    a row: those of 1.5 MiB, so that layers stay in the caches of a core, from 32 to 4,096."""
-    return max(32, min(2**12, 3 * 2**19 // width))
+    a row: those of 1.5 MiB, so that layers stay in the caches of a core, from 32 to 2,048."""
+    return max(32, min(2**11, 3 * 2**19 // width))
 
 
 def in_pieces(
