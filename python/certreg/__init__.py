@@ -22,25 +22,10 @@ Layers of the modules; each module imports only from modules that come before it
     many inputs  report_page table workers store rows
     choices      units tuning regressor
     command      cli"""
-from .arrays import DeviceArray
-from .library import library_path, version
 from importlib import import_module as _import_module
 from types import ModuleType as _Module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from .results import (
-    Bounds,
-    Certificate,
-    Forecast,
-    MeanChange,
-    Radius,
-    Run,
-    SolveInfo,
-    WorstFunction,
-    choose_sigma,
-    to_json,
-)
-from .attacks import AttackResult
 from .constants import (
     ALL_OUTPUTS, CALIBRATION_SCORES, DENOISER_PASSES, JSON_SEED, LEAST_RADIUS_EVALUATIONS,
     LEAST_WORST_CASE_EVALUATIONS, MOST_REGIONS, NO_PILOT, PLAN_COUNT_FAILURES, PLAN_DEPLOYED,
@@ -48,25 +33,28 @@ from .constants import (
     Center, Constraint, Constraints, Dependence, Domain, Method, Outcome, Output, Reason, Region,
     Score, Side, Source, Statistic, Status, Stop, __version__,
 )
-from .denoise import Denoised
-from .library import CertregError, ModelWarning
-from .estimator import Estimator
-from .frames import feature_scale
-from .inputs import Inputs
-from .intervals import Interval, IntervalList, Rule, interval_rule
-from .models import OnnxModel, as_model
-from .questions import Faulty, Question, Serving, Target, question_digest
-from .solver import Bisection, Solver
+from .library import CertregError, ModelWarning, library_path, version
 
-# Modules with a long import are imported on demand.
+# Modules that need NumPy are imported on demand.
 _LATER = {
     "alternatives": "AtMost Gain Listed OneOf Replaced Translated",
+    "arrays": "DeviceArray",
+    "attacks": "AttackResult",
     "check": "Finding check_model",
-    "intervals": "Calibrated",
+    "denoise": "Denoised",
+    "estimator": "Estimator",
+    "frames": "feature_scale",
+    "inputs": "Inputs",
+    "intervals": "Calibrated Interval IntervalList Rule interval_rule",
+    "models": "OnnxModel as_model",
     "parametric": "Combinations Crops GainAndShift Parametric",
     "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
+    "questions": "Faulty Question Serving Target question_digest",
+    "results": "Bounds Certificate Forecast MeanChange Radius Run SolveInfo WorstFunction "
+    "choose_sigma to_json",
     "rows": "Options certify_rows",
     "service": "Service ServiceLog Tick episode_sense",
+    "solver": "Bisection Solver",
     "table": "ResumeError Rows RowsError plan_population population",
     "training": "TrainedDenoiser join_denoiser train_denoiser",
     "tuning": "Comparison Trial TunedScale compare_denoised tune_scale",
@@ -76,12 +64,25 @@ _MODULE_OF = {name: module for module, names in _LATER.items() for name in names
 
 if _TYPE_CHECKING:
     from .alternatives import AtMost, Gain, Listed, OneOf, Replaced, Translated
+    from .arrays import DeviceArray
+    from .attacks import AttackResult
     from .check import Finding, check_model
-    from .intervals import Calibrated
+    from .denoise import Denoised
+    from .estimator import Estimator
+    from .frames import feature_scale
+    from .inputs import Inputs
+    from .intervals import Calibrated, Interval, IntervalList, Rule, interval_rule
+    from .models import OnnxModel, as_model
     from .parametric import Combinations, Crops, GainAndShift, Parametric
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
+    from .questions import Faulty, Question, Serving, Target, question_digest
+    from .results import (
+        Bounds, Certificate, Forecast, MeanChange, Radius, Run, SolveInfo, WorstFunction,
+        choose_sigma, to_json,
+    )
     from .rows import Options, certify_rows
     from .service import Service, ServiceLog, Tick, episode_sense
+    from .solver import Bisection, Solver
     from .table import ResumeError, Rows, RowsError, plan_population, population
     from .training import TrainedDenoiser, join_denoiser, train_denoiser
     from .tuning import Comparison, Trial, TunedScale, compare_denoised, tune_scale
@@ -102,7 +103,5 @@ def __dir__() -> list[str]:
 
 
 __all__ = ["__version__", *_MODULE_OF] + [
-    name
-    for name, value in globals().items()
-    if not name.startswith("_") and name != "annotations" and not isinstance(value, _Module)
+    name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _Module)
 ]

@@ -12,10 +12,11 @@ import operator
 import os
 import secrets
 import sys
-from typing import Any, Callable, ClassVar, Iterable, Mapping, Sequence, SupportsFloat
-from typing import SupportsIndex, TypeAlias, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Mapping, Sequence
+from typing import SupportsFloat, SupportsIndex, TypeAlias, TypeVar, Union, cast
 
-from numpy.typing import ArrayLike
+if TYPE_CHECKING:  # certreg info and --help need no NumPy
+    from numpy.typing import ArrayLike
 
 Axes: TypeAlias = Any  # of matplotlib
 Figure: TypeAlias = Any  # of matplotlib
@@ -30,11 +31,11 @@ DType: TypeAlias = Any  # what numpy takes as a dtype
 Shape: TypeAlias = tuple[int, ...]
 Turns: TypeAlias = "list[tuple[int, float, float]]"  # of angles: their column, lo and hi
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
-Data: TypeAlias = ArrayLike | Frame  # inputs: rows of features
-Scale: TypeAlias = ArrayLike | Mapping[str, float] | Series | str | None
+Data: TypeAlias = "ArrayLike | Frame"  # inputs: rows of features
+Scale: TypeAlias = "ArrayLike | Mapping[str, float] | Series | str | None"
 
 Model: TypeAlias = object  # see models.as_model
-Function: TypeAlias = Callable[..., ArrayLike]  # a model as a function of arrays or DataFrames
+Function: TypeAlias = "Callable[..., ArrayLike]"  # a model, of arrays or DataFrames
 Names: TypeAlias = Sequence[str] | None  # of features, in order; None: they have no names
 
 

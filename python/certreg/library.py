@@ -58,6 +58,11 @@ def version() -> int:
     return int(lib.certreg_version())
 
 
+def cores() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 _ENUMS: dict[str, type[enum.Enum]] = {
     kind.__name__.upper(): kind
     for kind in (Center, Constraint, Constraints, Method, Output, Score, Side, Statistic)

@@ -33,7 +33,7 @@ from .denoise import function_of_rows, made_of
 from .display import tell, warn
 from .frames import Columns
 from .inputs import Inputs
-from .library import CertregError, raised, refusal_of, version
+from .library import CertregError, cores, raised, refusal_of, version
 from .questions import Question, digests_of, divided, structs_of
 from .queue import ITSELF, Input, Node, Queue
 from .table import Record, RowsError, Sampling, claims_of, empty_certificates, recorded
@@ -410,11 +410,6 @@ ATTEMPTS = 3  # of a row alone, and of a restart
 PAUSE_SECONDS = 0.5  # before the second attempt; each later pause is twice as long
 Future = futures.Future[Reply]
 Result = TypeVar("Result")
-
-
-def cores() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def packed(job: Job) -> bytes:

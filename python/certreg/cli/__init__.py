@@ -4,5 +4,5 @@ Layers of the modules; each module imports only from modules that come before it
 
     start        streams options
     files        files report loading
-    commands     run attack train check
+    commands     run attack train info
     entry        main"""

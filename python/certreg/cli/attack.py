@@ -20,9 +20,9 @@ from ..library import CertregError
 from ..models import as_model
 from ..questions import Question
 from .files import read_labels
-from .report import answer, in_options
+from .report import in_options
 from .run import Work, questions, sampling
-from .streams import DONE, INTERRUPTED, RAISED, Failure, model_failed
+from .streams import DONE, INTERRUPTED, RAISED, Failure, answer, model_failed
 
 _SHOWN = "lo hi width pieces failed samples radius alpha".split()  # of an interval
 

@@ -21,6 +21,7 @@ from ..frames import is_frame, names_of, owner_of
 from ..inputs import of_lightgbm
 from ..models import OnnxModel, as_model, is_factory, session_of
 from ..onnx_file import Lengths, agree, shape_text
+from ..onnx_file import described as tensor_text
 from .files import read_array
 from .report import in_options
 from .streams import MODEL, RAISED, Failure, described, model_failed
@@ -156,11 +157,40 @@ def _failures(path: str) -> Iterator[None]:
         raise Failure(in_options(error)) from None
 
 
-def tensors_of(path: str) -> tuple[Sequence[Session], Sequence[Session]]:
-    """The inputs and outputs of an .onnx file."""
-    with _failures(path):
-        session = session_of(path)
-    return session.get_inputs(), session.get_outputs()
+def facts(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """What the command info tells of a model."""
+    if not is_onnx(given.model):
+        other = Model(given)
+        yield from (("model", given.model), ("sha256", other.digest))
+        yield "features", ", ".join(other.names(None) or ["without names"])
+        return
+    with _failures(given.model):
+        session = session_of(given.model)
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    yield "model", given.model
+    try:
+        model = Model(given)
+    except Failure as why:  # print the tensors all the same
+        yield from (("input", tensor_text(tensor)) for tensor in inputs)
+        yield from (("output", tensor_text(tensor)) for tensor in outputs)
+        yield "refused", str(why)
+        return
+    yield "sha256", model.digest
+    network = cast(OnnxModel, model.function)
+    rows = network.batch or "rows"
+    if model.by_columns:
+        columns = (tensor for tensor in inputs if tensor.name in network.input)
+        yield from (("column", tensor_text(tensor)) for tensor in columns)
+    else:
+        yield "input", f"{network.input} {shape_text((rows, *network.shape))}"
+    yield "output", f"{network.output} {shape_text((rows, network.columns))}"
+    if model.settings:
+        yield "settings", model.settings
+    others = (tensor for tensor in outputs if tensor.name != network.output)
+    yield from (("other output", tensor_text(tensor)) for tensor in others)
+    if network.feature_names_in_ and not model.by_columns:
+        yield "features", ", ".join(network.feature_names_in_)
+    yield "batch", "free" if network.batch is None else f"fixed, {network.batch} at a time"
 
 
 def _constants(options: Sequence[str]) -> dict[str, ArrayLike]:

@@ -12,9 +12,11 @@ import sys
 import textwrap
 import threading
 import traceback
+from importlib import import_module
 from types import FrameType
-from typing import Any, Callable, NamedTuple, NoReturn, Sequence
+from typing import Any, NamedTuple, NoReturn, Sequence
 
+from ..constants import __version__
 from . import options
 from .streams import DONE, FILE, INTERRUPTED, MODEL, OTHER, TERMINATED, Failure, described
 from .streams import log, model_failed, print_error, print_result, results, warn
@@ -240,28 +242,30 @@ COMMANDS = {
     ),
 }
 
+_FUNCTIONS = {
+    **dict.fromkeys(("certify", "sigma", "bounds"), "run.certify"),
+    "scale": "train.scale",
+    "attack": "attack.attack",
+    "interval": "attack.interval",
+    "check": "run.check",
+    "inputs": "run.inputs",
+    "info": "info.info",
+    "denoise train": "train.train",
+    "denoise join": "train.join",
+}
+
 
 def _run(given: argparse.Namespace) -> int:
     if given.version:
-        from ..constants import __version__
-
         print_result(f"certreg {__version__}\n")
         return DONE
-    from . import attack, check, report, run, train
+    log.begin(given, lambda text: str(_found("report.in_options")(text)))
+    return int(_found(_FUNCTIONS[given.command])(options.converted(given)))
 
-    functions: dict[str, Callable[[argparse.Namespace], int]] = {
-        **dict.fromkeys(("certify", "sigma", "bounds"), run.certify),
-        "scale": train.scale,
-        "attack": attack.attack,
-        "interval": attack.interval,
-        "check": check.check,
-        "inputs": check.inputs,
-        "info": check.info,
-        "denoise train": train.train,
-        "denoise join": train.join,
-    }
-    log.begin(given, report.in_options)
-    return functions[given.command](options.converted(given))
+
+def _found(place: str) -> Any:
+    module, name = place.split(".")
+    return getattr(import_module(f"{__package__}.{module}"), name)
 
 
 class Parser(argparse.ArgumentParser):

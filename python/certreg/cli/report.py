@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
-import json
 import math
 import re
 from typing import Sequence
@@ -13,12 +11,10 @@ from typing import Sequence
 import numpy as np
 
 from ..arguments import Frame, Names
-from ..constants import __version__
 from ..display import Line, Table
 from ..library import CertregError, MessageTranslator, with_column_names
 from ..onnx_file import OTHER_OUTPUT, REMEDY
 from ..table import ADDED, Rows, mean_error
-from .streams import print_error, print_result
 
 _OPTIONS = {  # of fields with another name than their option
     "max_samples": "--samples",
@@ -167,33 +163,6 @@ def as_lines(lines: Sequence[Sequence[object]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines)
     return text.getvalue()
-
-
-def as_json(document: Line) -> str:
-    """A document as JSON. Infinities and NaN are null."""
-    return json.dumps(_plain(document), indent=1, allow_nan=False) + "\n"
-
-
-def as_json_lines(table: Table) -> str:
-    """A table as lines of JSON."""
-    return "".join(json.dumps(_plain(line), allow_nan=False) + "\n" for line in table)
-
-
-def answer(given: argparse.Namespace, text: str, document: Line) -> None:
-    """Prints a text, or with --json the document, to standard output; to standard error if the
-    table goes there."""
-    body = as_json({"certreg": __version__, **document}) if given.json else f"{text}\n"
-    (print_error if given.out == "-" else print_result)(body)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def curves(table: Table, kind: str) -> Line:

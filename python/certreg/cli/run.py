@@ -1,5 +1,5 @@
-"""The commands certify, sigma and bounds, and what other commands share with them: the model, the
-inputs and their noise, and the arguments of certify_rows from the options."""
+"""The commands certify, sigma, bounds, check and inputs, and what other commands share with them:
+the model, the inputs and their noise, and the arguments of certify_rows from the options."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from ..alternatives import AtMost, ChangeSet, Gain, OneOf
 from ..arguments import Frame, Names
 from ..arguments import Model as Function
 from ..boxes import radius_of_box
+from ..check import check_model
 from ..constants import PLAN_COUNT_FAILURES, Center, Domain, Output, Status, __version__
 from ..denoise import Denoised, digest_of, remark_on_examples
-from ..display import Line, ProgressLine, Table, aligned, printable
+from ..display import Line, Part, ProgressLine, Reporter, Table, aligned, printable
 from ..frames import MOST_VALUES, SPREADS, Columns, by_position, feature_name, is_frame, listed
 from ..frames import names_of, noise_on, number_columns, takes_by_position
 from ..inputs import Inputs, doubts, known_cells, prepare
@@ -40,8 +41,8 @@ from .files import ALL, Destination, Features, Mixed, RowRange, pandas_for, read
 from .files import read_labels, read_rows, read_scale, seed_in
 from .loading import Model, is_onnx, is_python_name
 from .report import in_options
-from .streams import DONE, FILE, FOUND, INTERRUPTED, MODEL, SHORT, Failure, described
-from .streams import one_line, print_result, warn
+from .streams import DONE, FILE, FOUND, INTERRUPTED, MODEL, RAISED, SHORT, Failure, answer, as_json
+from .streams import as_json_lines, described, model_failed, one_line, print_result, warn
 
 Options: TypeAlias = "dict[str, Any]"  # arguments of a function, by name
 
@@ -384,9 +385,9 @@ class Work:
                 print_result(report.as_csv(table), data=True)
         elif self.table.suffix == ".json":
             secret = "seed" in document.get("plan", {})  # of --keep-seed
-            self.table.write_text(report.as_json(document), secret=secret)
+            self.table.write_text(as_json(document), secret=secret)
         elif self.table.suffix == ".jsonl":
-            self.table.write_text(report.as_json_lines(table))
+            self.table.write_text(as_json_lines(table))
         elif self.table.suffix in (".csv", ".csv.gz"):
             self.table.write_text(report.as_csv(table))
         else:
@@ -419,7 +420,7 @@ class _Appending(ProgressLine):
         self.table, self.lines, self.seen = table, lines, self.seen and shown
 
     def took(self, rows: Rows, which: np.ndarray) -> None:
-        self.table.append(report.as_json_lines(self.lines(rows[which])))
+        self.table.append(as_json_lines(self.lines(rows[which])))
 
 
 # ---- options
@@ -699,7 +700,7 @@ def certify(given: argparse.Namespace) -> int:
             title = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {tolerance}:"
             document["units"].append({"about": title, "lines": found.lines, "notes": found.notes})
             texts.append(f"{title}\n{in_options(found)}")
-    report.answer(given, "\n".join(texts), document)
+    answer(given, "\n".join(texts), document)
     for text in [] if given.command == "sigma" else rows._abstentions():
         work.remark(in_options(text))
     work.write_extras(rows, document["plan"])
@@ -749,7 +750,7 @@ def _compare(given: argparse.Namespace) -> int:
     lines = list(found.lines)
     document = {"helps": found.helps, "sigma": found.sigma, "gain": found.gain, "rows": lines}
     work.put(lines, document)
-    report.answer(given, str(found), document)
+    answer(given, str(found), document)
     return DONE
 
 
@@ -813,3 +814,40 @@ def _perturbations(work: Work) -> tuple[Perturbations | None, np.ndarray]:
         changes = Perturbations(whole, scale, step, kind, work.features.names)
         changes.notes.append(text)
         return changes, kept
+
+
+def check(given: argparse.Namespace) -> int:
+    """Prints the findings of check_model."""
+    work = Work(given)
+    if given.sigma is None and not is_frame(work.X) and (work.X == work.X[:1]).all():
+        raise Failure(f"all rows of {given.inputs} are the same: give --sigma")
+    try:
+        findings = check_model(
+            work.model.function,
+            work.X,
+            scale=work.scale if given.scale else None,
+            names=work.features.names,
+            sigma=given.sigma,
+            calls=given.calls,
+            progress=None if given.quiet else Part(Reporter(True, 0, given.calls, "calls")),
+            inputs=work.described,
+        )
+    except RAISED as error:
+        raise model_failed(error) from error
+    document = {"findings": [vars(finding) for finding in findings], "noise": findings.noise}
+    answer(given, in_options(findings), document)
+    return FOUND if findings else DONE
+
+
+def inputs(given: argparse.Namespace) -> int:
+    """Describes the inputs of a model, prints the description, and writes it."""
+    work = Work(given, (".json",))
+    with work.failures():
+        made = Inputs.of(work.model.made(), work.X, work.scale)
+    made.kinds.update(work.kinds)
+    if work.features.names is not None:
+        made.names = tuple(map(str, work.features.names))
+    if work.table is not None:
+        work.table.write(made.save)
+    answer(given, repr(made), {"inputs": made._table()})
+    return DONE

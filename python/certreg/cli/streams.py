@@ -8,6 +8,7 @@ import argparse
 import errno
 import json
 import logging
+import math
 import os
 import select
 import sys
@@ -16,7 +17,8 @@ import time
 import warnings
 from typing import Callable, TextIO
 
-from ..display import LOG, ProgressLine, printable, reason
+from ..constants import __version__
+from ..display import LOG, Line, ProgressLine, Table, printable, reason
 
 # The exit status; the epilog of the parser explains it.
 DONE, FOUND, USAGE, MODEL, FILE, OTHER, SHORT = range(7)
@@ -74,6 +76,33 @@ def warn(message: object, **facts: object) -> None:
     reports them."""
     with contextlib.suppress(Failure, OSError):
         print_error(f"{'' if log.as_json else 'certreg: '}{one_line(message)}\n", **facts)
+
+
+def as_json(document: Line) -> str:
+    """A document as JSON. Infinities and NaN are null."""
+    return json.dumps(_plain(document), indent=1, allow_nan=False) + "\n"
+
+
+def as_json_lines(table: Table) -> str:
+    """A table as lines of JSON."""
+    return "".join(json.dumps(_plain(line), allow_nan=False) + "\n" for line in table)
+
+
+def answer(given: argparse.Namespace, text: str, document: Line) -> None:
+    """Prints a text, or with --json the document, to standard output; to standard error if the
+    table goes there."""
+    body = as_json({"certreg": __version__, **document}) if given.json else f"{text}\n"
+    (print_error if given.out == "-" else print_result)(body)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class _Results:

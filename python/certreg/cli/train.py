@@ -15,9 +15,9 @@ from ..rows import grouped
 from ..training import join_denoiser, train_denoiser
 from ..tuning import TunedScale, tune_scale
 from .files import Destination, Features, read_groups, read_rows, read_scale
-from .report import answer, as_lines
+from .report import as_lines
 from .run import Work, questions, sampling
-from .streams import DONE, FILE, Failure, warn
+from .streams import DONE, FILE, Failure, answer, warn
 
 NO_GAIN = 0.95  # an error above it
 NO_USE = "It is useless: an error of 1 means that all noise is left. Give more inputs."
