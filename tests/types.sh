@@ -9,7 +9,9 @@ oldest=$(sed -n 's/^requires-python = ">=\(.*\)"/\1/p' ../pyproject.toml)
 # shellcheck source=tests/tap_helpers.sh
 . ../tests/tap_helpers.sh
 # shellcheck disable=SC2317 # called through tell
-types() { "$mypy" --cache-dir ../lib/.mypy "$@" certreg; }
-tell 'the types of the package' types --strict
-tell "it is Python $oldest" types --python-version "$oldest"
+types() { "$mypy" --cache-dir ../lib/.mypy "$@"; }
+tell 'the types of the package' types --strict certreg
+tell 'programs that use its names' types --strict -c \
+    'from certreg import Estimator, Statistic, certify_rows as f; print(Estimator, Statistic, f)'
+tell "it is Python $oldest" types --python-version "$oldest" certreg
 exit "$bad"

@@ -26,14 +26,25 @@ from importlib import import_module as _import_module
 from types import ModuleType as _Module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+# "as" tells type checkers that a name is public.
 from .constants import (
-    ALL_OUTPUTS, CALIBRATION_SCORES, DENOISER_PASSES, JSON_SEED, LEAST_RADIUS_EVALUATIONS,
-    LEAST_WORST_CASE_EVALUATIONS, MOST_REGIONS, NO_PILOT, PLAN_COUNT_FAILURES, PLAN_DEPLOYED,
-    PLAN_EPISODE, PLAN_PAIRS, RADIUS_EVALUATIONS, VERSION_NUMBER, WORST_CASE_EVALUATIONS, Attack,
-    Center, Constraint, Constraints, Dependence, Domain, Method, Outcome, Output, Reason, Region,
-    Score, Side, Source, Statistic, Status, Stop, __version__,
+    ALL_OUTPUTS as ALL_OUTPUTS, CALIBRATION_SCORES as CALIBRATION_SCORES,
+    DENOISER_PASSES as DENOISER_PASSES, JSON_SEED as JSON_SEED,
+    LEAST_RADIUS_EVALUATIONS as LEAST_RADIUS_EVALUATIONS,
+    LEAST_WORST_CASE_EVALUATIONS as LEAST_WORST_CASE_EVALUATIONS, MOST_REGIONS as MOST_REGIONS,
+    NO_PILOT as NO_PILOT, PLAN_COUNT_FAILURES as PLAN_COUNT_FAILURES,
+    PLAN_DEPLOYED as PLAN_DEPLOYED, PLAN_EPISODE as PLAN_EPISODE, PLAN_PAIRS as PLAN_PAIRS,
+    RADIUS_EVALUATIONS as RADIUS_EVALUATIONS, VERSION_NUMBER as VERSION_NUMBER,
+    WORST_CASE_EVALUATIONS as WORST_CASE_EVALUATIONS, Attack as Attack, Center as Center,
+    Constraint as Constraint, Constraints as Constraints, Dependence as Dependence,
+    Domain as Domain, Method as Method, Outcome as Outcome, Output as Output, Reason as Reason,
+    Region as Region, Score as Score, Side as Side, Source as Source, Statistic as Statistic,
+    Status as Status, Stop as Stop, __version__ as __version__,
 )
-from .library import CertregError, ModelWarning, library_path, version
+from .library import (
+    CertregError as CertregError, ModelWarning as ModelWarning, library_path as library_path,
+    version as version,
+)
 
 # Modules that need NumPy are imported on demand.
 _LATER = {
@@ -63,30 +74,59 @@ _LATER = {
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
 if _TYPE_CHECKING:
-    from .alternatives import AtMost, Gain, Listed, OneOf, Replaced, Translated
-    from .arrays import DeviceArray
-    from .attacks import AttackResult
-    from .check import Finding, check_model
-    from .denoise import Denoised
-    from .estimator import Estimator
-    from .frames import feature_scale
-    from .inputs import Inputs
-    from .intervals import Calibrated, Interval, IntervalList, Rule, interval_rule
-    from .models import OnnxModel, as_model
-    from .parametric import Combinations, Crops, GainAndShift, Parametric
-    from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
-    from .questions import Faulty, Question, Serving, Target, question_digest
-    from .results import (
-        Bounds, Certificate, Forecast, MeanChange, Radius, Run, SolveInfo, WorstFunction,
-        choose_sigma, to_json,
+    from .alternatives import (
+        AtMost as AtMost, Gain as Gain, Listed as Listed, OneOf as OneOf, Replaced as Replaced,
+        Translated as Translated,
     )
-    from .rows import Options, certify_rows
-    from .service import Service, ServiceLog, Tick, episode_sense
-    from .solver import Bisection, Solver
-    from .table import ResumeError, Rows, RowsError, plan_population, population
-    from .training import TrainedDenoiser, join_denoiser, train_denoiser
-    from .tuning import Comparison, Trial, TunedScale, compare_denoised, tune_scale
-    from .units import RadiusComparison, compare_radius, within
+    from .arrays import DeviceArray as DeviceArray
+    from .attacks import AttackResult as AttackResult
+    from .check import Finding as Finding, check_model as check_model
+    from .denoise import Denoised as Denoised
+    from .estimator import Estimator as Estimator
+    from .frames import feature_scale as feature_scale
+    from .inputs import Inputs as Inputs
+    from .intervals import (
+        Calibrated as Calibrated, Interval as Interval, IntervalList as IntervalList, Rule as Rule,
+        interval_rule as interval_rule,
+    )
+    from .models import OnnxModel as OnnxModel, as_model as as_model
+    from .parametric import (
+        Combinations as Combinations, Crops as Crops, GainAndShift as GainAndShift,
+        Parametric as Parametric,
+    )
+    from .plots import (
+        plot_accuracy as plot_accuracy, plot_radii as plot_radii, plot_reach as plot_reach,
+        plot_worst_function as plot_worst_function,
+    )
+    from .questions import (
+        Faulty as Faulty, Question as Question, Serving as Serving, Target as Target,
+        question_digest as question_digest,
+    )
+    from .results import (
+        Bounds as Bounds, Certificate as Certificate, Forecast as Forecast,
+        MeanChange as MeanChange, Radius as Radius, Run as Run, SolveInfo as SolveInfo,
+        WorstFunction as WorstFunction, choose_sigma as choose_sigma, to_json as to_json,
+    )
+    from .rows import Options as Options, certify_rows as certify_rows
+    from .service import (
+        Service as Service, ServiceLog as ServiceLog, Tick as Tick, episode_sense as episode_sense,
+    )
+    from .solver import Bisection as Bisection, Solver as Solver
+    from .table import (
+        ResumeError as ResumeError, Rows as Rows, RowsError as RowsError,
+        plan_population as plan_population, population as population,
+    )
+    from .training import (
+        TrainedDenoiser as TrainedDenoiser, join_denoiser as join_denoiser,
+        train_denoiser as train_denoiser,
+    )
+    from .tuning import (
+        Comparison as Comparison, Trial as Trial, TunedScale as TunedScale,
+        compare_denoised as compare_denoised, tune_scale as tune_scale,
+    )
+    from .units import (
+        RadiusComparison as RadiusComparison, compare_radius as compare_radius, within as within,
+    )
 else:
 
     def __getattr__(name: str) -> object:
