@@ -22,21 +22,21 @@ from .arguments import instance, integer, number, own_names, positive, seed_or_r
 from .causes import cause
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Method, Statistic, Status, constraints_of
 from .constants import member, no_member
-from .denoise import digests_of_rows, remark_on_examples
+from .denoise import digests_of_rows, function_of_rows, made_of, remark_on_examples
 from .display import Part, Progress, Reporter, tell, warn
 from .estimator import Kinds, kinds_of, pilot_for
-from .frames import index_of
+from .frames import Columns, index_of
 from .inputs import Inputs, check_rows, is_default, missing_with_noise, prepare, rows_in_float32
 from .library import CertregError, ModelWarning, in_words, of_model, refusal_of, value_error
 from .questions import Asked, Faulty, Question, needed_constraints, question_of
 from .queue import MOST_ROW, check_alternatives
 from .results import to_json
-from .store import ResumeFile, StoredRun, default_in, in_shards, is_folder, marks_in, plan_of
-from .store import stored_run
+from .store import ResumeFile, StoredRun, batch_in, default_in, in_shards, is_folder, marks_in
+from .store import plan_of, stored_run
 from .table import UNITS, Record, ResumeError, Rows, RowsError, Sampling, bytes_remark
 from .table import empty_certificates
 from .workers import ATTEMPTS, Chunk, ExecutorBroken, ExecutorRunner, Job, LocalRunner, Runner
-from .workers import Scheduler, executor_or_jobs, is_worker_death, one_by_one
+from .workers import Scheduler, executor_or_jobs, fastest, is_worker_death, one_by_one
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -167,7 +167,7 @@ def certify_rows(
     alpha: float | None = None,
     samples: int = 1000,
     scale: Scale | ChosenScale = None,
-    batch: int = 0,
+    batch: int | str = 0,
     seed: int | None = None,
     noise_id: int = 0,
     jobs: int | Executor = 1,
@@ -205,9 +205,11 @@ def certify_rows(
         categories and features with few values (docs/guide/choosing.md). "std" and "iqr" are the
         feature_scale of X; better use reference data: serving needs ``rows.scale``. A TunedScale
         knows the rows that chose it: `population` then refuses them.
-    batch : int
+    batch : int or "measure"
         Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384, of
-        DataFrames 32,768.
+        DataFrames 32,768. "measure": the fastest of 256, 2,048 and these, by three calls of each,
+        or that of the resume file; ``rows.sampling.batch`` repeats it. With a target the samples
+        of a row depend on the batch, and outputs of some networks do in the last bit.
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1; by default a secret one is drawn. Result and resume file
         contain it. The noise of a row depends on seed and noise id only. Also random_state, which
@@ -293,9 +295,10 @@ def certify_rows(
     stops = all(question.target is not None for question in asked) and not keeps
     if not pilot and (stops or alternatives is not None):
         pilot = pilot_for(samples, stops)  # kept records may serve other questions too
+    rows_of_call = _rows_of_call(batch, model, columns, matrix, resume)
     sampling = Sampling(
         shape, sigmas, levels, samples, seed_or_random(seed), numbers_of_scale, outputs,
-        kinds_of(more.kind, outputs), more.lo, more.hi, integer(batch, "batch"), pilot,
+        kinds_of(more.kind, outputs), more.lo, more.hi, rows_of_call, pilot,
         constraints_of(more.constraints) or needed_constraints(asked), integer(more.flags, "flags"),
         integer(noise_id, "noise_id"),
         faulty and faulty._of(matrix[0].size, told.names, columns is not None),
@@ -370,6 +373,19 @@ def _check_set(job: Job, z: np.ndarray) -> None:
             raise ValueError(f"row 0: {error}") from error
     with job.sampling.estimator(None) as e, value_error():
         check_alternatives(e, job.structs(), job.sampling.samples)
+
+
+def _rows_of_call(
+    batch: int | str, model: Model, columns: Columns | None, matrix: np.ndarray, resume: Path | None
+) -> int:
+    if not isinstance(batch, str):
+        return integer(batch, "batch")
+    if batch != "measure":
+        raise ValueError(f'batch is {batch!r}; it must be a number or "measure"')
+    kept = None if resume is None else batch_in(resume)
+    if kept is not None or model is None:
+        return kept or 0
+    return fastest(function_of_rows(made_of(model), columns), matrix, columns is not None)
 
 
 def _domain(domain: Domain | str) -> Domain:

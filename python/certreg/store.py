@@ -565,6 +565,11 @@ def marks_in(resume: Path) -> dict[int, tuple[float, ...]]:
     return {j: tuple(each) for j, *each in _plan_in(resume).get("marks") or ()}
 
 
+def batch_in(resume: Path) -> int | None:
+    """The rows of a call by which a resume file, or a file of a folder, was begun."""
+    return cast("int | None", _plan_in(resume).get("batch"))
+
+
 def default_in(resume: Path, shape: Shape) -> tuple[np.ndarray | None] | None:
     """The scale by which a resume file, or a file of a folder, was begun for inputs of this shape,
     in a tuple, if it is 1 for all features with noise, as by default; else None."""

@@ -613,6 +613,30 @@ def test_a_network_of_scikit_learn_computes_pieces_of_a_batch():
     assert model.predict.calls == [1966, 1966, 1068]  # layers of 100 doubles in 1.5 MiB
 
 
+def test_the_fastest_batch_is_measured_and_resumed(tmp_path, monkeypatch):
+    """A model that is fastest with the numbers of `costs`, by the clock of the test."""
+    clock, costs, model = [0.0], {256: 3, 2048: 1, 16_384: 2}, Counted(lambda x: x[:, 0])
+    monkeypatch.setattr("certreg.workers.time.perf_counter", lambda: clock[0])
+
+    def slow(x):
+        clock[0] += len(x) * costs.get(len(x), 0)
+        return model(x)
+
+    def run(**more):
+        given = dict(samples=1000, batch="measure", seed=1, progress=False)
+        return certreg.certify_rows(slow, np.ones((9, 2)), 0.25, 0.5, **(given | more))
+
+    path = tmp_path / "rows"
+    first = run(resume=path)
+    assert first.sampling.batch == 2048 and max(model.calls[9:]) == 2048
+    costs[256] = 0.1
+    assert run(resume=path).sampling.batch == 2048  # of the file
+    assert run().sampling.batch == 256
+    np.testing.assert_array_equal(run(batch=2048).certificates, first.certificates)
+    with pytest.raises(ValueError, match='batch is .best.; it must be a number or "measure"'):
+        run(batch="best")
+
+
 def test_dataframes_have_larger_batches():
     CALLS.clear()
     run = dict(sigma=0.25, questions=0.5, samples=2000, seed=1, progress=False)
