@@ -207,9 +207,8 @@ def certify_rows(
         knows the rows that chose it: `population` then refuses them.
     batch : int or "measure"
         Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384, of
-        DataFrames 32,768. "measure": the fastest of 256, 2,048 and these, by three calls of each,
-        or that of the resume file; ``rows.sampling.batch`` repeats it. With a target the samples
-        of a row depend on the batch, and outputs of some networks do in the last bit.
+        DataFrames 32,768. "measure": the fastest of 256, 2,048 and these, or that of the resume
+        file. With a target the samples of a row depend on the batch, rows.sampling.batch.
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1; by default a secret one is drawn. Result and resume file
         contain it. The noise of a row depends on seed and noise id only. Also random_state, which

@@ -144,12 +144,22 @@ def test_failed_rows_have_their_first_reason():
     bad = X[:6].copy()
     bad[[3, 5]] = 1e7
     rows = rows_of(x=bad, sigma=[0.25, 0.5])
-    premise, text = rows.remarks()
+    premise, _, text = rows.remarks()
     remedy = "; scale='std' puts sigma in units of each feature"
     assert text == f"2 of 6 rows failed, the first in row 3: {rows.errors[3, 0]}{remedy}"
     assert not rows_of(x=bad, scale=0.5).remarks()[-1].endswith(remedy)
-    assert rows[4:].remarks()[1:] == [text.replace("2 of 6", "1 of 2").replace("row 3", "row 5")]
+    assert rows[4:].remarks()[2:] == [text.replace("2 of 6", "1 of 2").replace("row 3", "row 5")]
     assert text.replace("'", "&#x27;") in rows._repr_html_()
+
+
+@pytest.mark.parametrize("tolerance", [0.2, 0.4])
+def test_it_is_told_what_more_samples_would_do(tolerance):
+    """At least half of what they do, and not more: the worse of two counts has bad luck too."""
+    asked, x = Question(tolerance, prediction=0.0), np.zeros((200, 2))
+    few, many = (rows_of(lambda x: x[:, 0], x, 0.25, asked, samples=n) for n in (1000, 4000))
+    (text,) = [text for text in few.remarks() if "4000 samples would make it" in text]
+    gain, told = np.median(many.radius) / np.median(few.radius) - 1, int(re.findall(r"(\d+)%", text)[0])
+    assert 50 * gain <= told <= 100 * gain
 
 
 def test_nothing_certified_has_a_remedy():

@@ -208,7 +208,7 @@ def test_it_is_told_in_dicts_and_in_a_summary():
     for said, radii in zip(rows.summary(), rows["radius"].reshape(40, 4).T):
         assert said["mean_radius"] == near(radii.mean())
         assert said["certified"] + said["abstained"] == 40
-    assert len(str(rows).splitlines()) == 5 + 3  # nothing is certified at sigma 2
+    assert len(str(rows).splitlines()) == 5 + 4  # nothing is certified at sigma 2
 
 
 def test_questions_have_names(folder):
