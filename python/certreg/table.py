@@ -355,12 +355,12 @@ def _more_remarks(rows: Rows) -> Iterator[str]:
             longer = radius / rows.sigmas[k] * (1 + percent / 100)
             return float(lib.certreg_count_level(4 * n, required, longer, 4 * out))
 
-        gain = bisect.bisect(range(200), level, key=of_longer) - 1
+        gain = bisect.bisect(range(1, 200), level, key=of_longer)
         several = f" (tolerance {tolerance_text(question)})" if len(rows.questions) > 1 else ""
-        if gain > 0:
+        if gain:
             yield (
-                f"the median radius at sigma {rows.sigmas[k]:g} is {floored(radius)}{several}; "
-                f"{4 * rows.samples} samples would make it about {gain}% longer, or more"
+                f"{4 * rows.samples} samples would make the median radius at sigma "
+                f"{rows.sigmas[k]:g} about {gain}% longer, or more{several}"
             )
 
 
