@@ -1,6 +1,6 @@
-"""Rows that a network on a CPU computes at once: processor time of a row by the package's rule, next
-to calls of the network with its best number of rows; on one thread, the least of several runs that
-take turns. By PyTorch, and by ONNX Runtime if it is there.
+"""Rows that a network on a CPU computes at once: processor time of a row by the package's rule,
+next to calls of the network with its best number of rows; on one thread, the least of several runs
+that take turns. By PyTorch, and by ONNX Runtime if it is there.
 
     make bench-rows PYTHON=..."""
 

@@ -1333,10 +1333,11 @@ class Rows(HtmlTable):
             A text about outputs without a question; the text of a ModelWarning; what was tested of
             the premise; a text about features without noise; a text about missing cells; for each
             question a text if at least half of the radii at the largest sigma are as long as it
-            allows, and how much longer the median radius would be with four times the samples; with Faulty the radii with wrong units; for each sigma and question the reasons
-            of rows that abstained, or a text if no output is bounded because sigma and samples
-            allow no such radius; and a text about failed rows, with the first reason. Features
-            without names are counted from 0."""
+            allows, and how much longer the median radius would be with four times the samples; with
+            Faulty the radii with wrong units; for each sigma and question the reasons of rows that
+            abstained, or a text if no output is bounded because sigma and samples allow no such
+            radius; and a text about failed rows, with the first reason. Features without names are
+            counted from 0."""
         first, last = _output_remark(self), _failure_remark(self)
         return [text for text in [first, *self._remarks(), *self._abstentions(), last] if text]
 
@@ -1347,8 +1348,10 @@ class Rows(HtmlTable):
         texts = [self.doubt, _premise_remark(self), _noise_remark(self), _missing_remark(self)]
         texts += _fault_remarks(self)
         if self.at_radius is None:
-            return [text for text in [*texts, *_ceiling_remarks(self), *_more_remarks(self)] if text]
-        return [text for text in [*texts, *_unbounded_remarks(self)] if text]
+            texts += [*_ceiling_remarks(self), *_more_remarks(self)]
+        else:
+            texts += _unbounded_remarks(self)
+        return [text for text in texts if text]
 
     def _abstentions(self) -> Iterator[str]:
         """For each sigma and question at which rows abstained, for radii: their number for each
