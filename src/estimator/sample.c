@@ -511,12 +511,10 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
     const double model_seconds = cr_deadline_now(e->record.deadline) - called;
 
     /* 3. The record. */
-    for (uint64_t i = used.first; !status && i < used.end; i++)
-        if (!cr_view_has(&e->record, i)) {
-            const size_t row = (size_t)(i - batch_first);
-            status = cr_record_store(&e->record, i, 1, e->batches.outputs + row * e->record.columns,
-                                     (int64_t)row, &e->error);
-        }
+    if (!status)
+        status = cr_record_store(&e->record, used.first, b.used_count,
+                                 e->batches.outputs + b.used_first * e->record.columns,
+                                 (int64_t)b.used_first, &e->error);
     const double seconds = cr_deadline_now(e->record.deadline) - start;
     e->clock.model_seconds += model_seconds;
     e->clock.library_seconds += seconds - model_seconds;
@@ -688,7 +686,8 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
     if ((status = fetch_rows(e, count, &y))) return status;
     cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
     e->record.pilot_is_frozen |= count > 0;
-    status = cr_record_store(&e->record, first, count, y, 0, &e->error);
+    status = cr_record_check(&e->record, first, count, y, &e->error);
+    if (!status) status = cr_record_store(&e->record, first, count, y, 0, &e->error);
     if (status != CERTREG_E_NOT_FINITE && status != CERTREG_E_OUT_OF_RANGE) return status;
     const sampling_request none_planned = {.end = first + count};
     return log_failure(e, status, first + count, &none_planned);

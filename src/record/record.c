@@ -289,48 +289,37 @@ static float wrap_to_float(double value, double lo, double hi)
     return (double)wrapped < lo ? nextafterf(wrapped, INFINITY) : wrapped;
 }
 
-typedef struct fault { /* why a row cannot be recorded */
-    certreg_status status;
-    int32_t output;
-    double value;
-} fault;
-
-static float angle_of_pair(const float *y, double lo, double hi, fault *f)
+static float angle_of_pair(const float *y, double lo, double hi)
 {
-    if (!isfinite(y[0]) || !isfinite(y[1]) || (y[0] == 0 && y[1] == 0)) {
-        f->status = CERTREG_E_NOT_FINITE;
-        f->value = isfinite(y[0]) ? (double)y[1] : (double)y[0];
-        return 0;
-    }
+    if (!isfinite(y[0]) || !isfinite(y[1]) || (y[0] == 0 && y[1] == 0))
+        return cr_record_failed_value();
     return wrap_to_float(atan2((double)y[1], (double)y[0]) / CR_TWO_PI * (hi - lo), lo, hi);
 }
 
-/* Output k of one row, read from its column(s). */
-static float convert_output(cr_view *v, size_t k, const float *y, fault *f)
+/* Output k of one row, read from its column(s); a NaN if it has failed. */
+static float convert_output(cr_view *v, size_t k, const float *y)
 {
-    const double lo = v->model.lo[k], hi = v->model.hi[k], value = (double)*y;
-    f->value = value;
+    const double lo = v->model.lo[k], hi = v->model.hi[k];
     switch ((enum certreg_output_kind)v->model.kind[k]) {
-    case CERTREG_OUTPUT_ANGLE_PAIR: return angle_of_pair(y, lo, hi, f);
+    case CERTREG_OUTPUT_ANGLE_PAIR: return angle_of_pair(y, lo, hi);
     case CERTREG_OUTPUT_ANGLE:
-        if (isfinite(value)) return wrap_to_float(value, lo, hi);
+        if (isfinite(*y)) return wrap_to_float((double)*y, lo, hi);
         break;
     case CERTREG_OUTPUT_REAL:
-        if (value < lo || value > hi) f->status = CERTREG_E_OUT_OF_RANGE;
+        if (isfinite(*y)) return *y;
         break;
     }
-    if (!isfinite(value)) f->status = CERTREG_E_NOT_FINITE;
-    return *y;
+    return cr_record_failed_value();
 }
 
-/* The recorded value of output k. A failure that the plan counts is no fault. */
-static float recorded_value(cr_view *v, size_t k, const float *y, fault *f)
+/* Fails for an output that cannot be recorded. A failure that the plan counts can be. */
+static certreg_status check_value(cr_view *v, size_t k, float value)
 {
-    const float value = convert_output(v, k, y, f);
-    if (f->status != CERTREG_E_NOT_FINITE || !(v->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
-        return value;
-    f->status = CERTREG_OK;
-    return cr_record_failed_value();
+    if (isnan(value))
+        return v->plan.flags & CERTREG_PLAN_COUNT_FAILURES ? CERTREG_OK : CERTREG_E_NOT_FINITE;
+    return (double)value < v->model.lo[k] || (double)value > v->model.hi[k]
+               ? CERTREG_E_OUT_OF_RANGE
+               : CERTREG_OK;
 }
 
 static size_t columns_of(cr_view *v, size_t k)
@@ -340,11 +329,8 @@ static size_t columns_of(cr_view *v, size_t k)
 
 void cr_view_read_outputs(cr_view *v, const float *y, float *out)
 {
-    for (size_t k = 0; k < v->model.outputs; y += columns_of(v, k++)) {
-        fault f = {.status = CERTREG_OK};
-        out[k] = recorded_value(v, k, y, &f);
-        if (f.status == CERTREG_E_NOT_FINITE) out[k] = NAN;
-    }
+    for (size_t k = 0; k < v->model.outputs; y += columns_of(v, k++))
+        out[k] = convert_output(v, k, y);
 }
 
 double cr_view_change(cr_view *v, size_t output, float a, float b)
@@ -357,31 +343,33 @@ double cr_view_change(cr_view *v, size_t output, float a, float b)
                : fabs(remainder(gap, v->model.hi[output] - v->model.lo[output]));
 }
 
-static certreg_status report_fault(cr_view *v, const fault *f, uint64_t sample, int64_t row,
-                                   certreg_error *why)
+static certreg_status report_fault(cr_view *v, size_t k, const float *y, uint64_t sample,
+                                   int64_t row, certreg_error *why)
 {
-    const int32_t k = f->output;
+    const certreg_status status = check_value(v, k, convert_output(v, k, y));
+    const int is_pair = v->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR;
+    const double value = (double)y[is_pair && isfinite(*y)];
     char place[32] = ""; /* a row of a queue's call may be anywhere */
     if (row >= 0) snprintf(place, sizeof place, " (row %lld)", (long long)row);
-    if (f->status == CERTREG_E_OUT_OF_RANGE)
-        cr_error_set(why, f->status,
+    if (status == CERTREG_E_OUT_OF_RANGE)
+        cr_error_set(why, status,
                      "sample %llu%s: output %d is %g, outside the declared range [%g, %g]: "
                      "declare a wider one (model.lo, model.hi), or have the model keep to it",
-                     (unsigned long long)sample, place, (int)k, f->value, v->model.lo[k],
+                     (unsigned long long)sample, place, (int)k, value, v->model.lo[k],
                      v->model.hi[k]);
     else
         cr_error_set(
-            why, f->status,
+            why, status,
             "sample %llu%s: output %d is %g%s. Rows left unwritten read as NaN. "
             "CERTREG_PLAN_COUNT_FAILURES counts such outputs instead of stopping",
             (unsigned long long)sample, place, (int)k,
-            isnan(f->value) ? (double)NAN : f->value, /* without its sign */
-            v->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? " (as an angle; (0, 0) has none)" : "");
+            isnan(value) ? (double)NAN : value, /* without its sign */
+            is_pair ? " (as an angle; (0, 0) has none)" : "");
     why->sample = (int64_t)sample;
     why->row = row;
-    why->output = k;
-    why->value = f->value;
-    return f->status;
+    why->output = (int32_t)k;
+    why->value = value;
+    return status;
 }
 
 /* Does not report the recorded value: callers could read all values one by one (theory 5.2). */
@@ -406,40 +394,51 @@ static certreg_status refuse_second_value(uint64_t sample, certreg_error *why)
     return CERTREG_E_NOT_FINITE;
 }
 
-static certreg_status check_row(cr_view *v, uint64_t sample, const float *y, int64_t row,
-                                certreg_error *why)
+/* Later samples than the first that failed enter no answer: the record has a gap there. */
+static void remember_fault(cr_record *r, uint64_t sample, certreg_status status)
 {
-    const float *stored = v->values + sample * v->model.outputs;
-    const int is_present = cr_view_has(v, sample);
-    for (size_t k = 0; k < v->model.outputs; y += columns_of(v, k++)) {
-        fault f = {.output = (int32_t)k};
-        const float value = recorded_value(v, k, y, &f);
-        if (f.status) return report_fault(v, &f, sample, row, why);
-        if (is_present && cr_bits_of_float(stored[k]) != cr_bits_of_float(value))
-            return report_conflict(sample, k, value, why);
+    if (status == CERTREG_E_OUT_OF_RANGE) r->first_out_of_range = 1 + sample;
+    if (status == CERTREG_E_NOT_FINITE && !(r->first_failed && r->first_failed <= sample))
+        r->first_failed = 1 + sample;
+}
+
+/* Stores a row that the record lacks, or checks it; one that fails stays missing. */
+static certreg_status take_row(cr_record *r, uint64_t sample, const float *y, int64_t row,
+                               int stores, certreg_error *why)
+{
+    float *recorded = r->values + sample * r->model.outputs;
+    const int is_present = cr_view_has(r, sample);
+    certreg_status status = CERTREG_OK;
+    if (is_present && stores) return CERTREG_OK;
+    for (size_t k = 0; k < r->model.outputs && !status; y += columns_of(r, k++)) {
+        const float value = convert_output(r, k, y);
+        if (check_value(r, k, value)) status = report_fault(r, k, y, sample, row, why);
+        else if (is_present && cr_bits_of_float(recorded[k]) != cr_bits_of_float(value))
+            status = report_conflict(sample, k, value, why);
+        else if (stores) recorded[k] = value;
     }
-    return v->first_failed == 1 + sample ? refuse_second_value(sample, why) : CERTREG_OK;
+    if (!status && r->first_failed == 1 + sample) status = refuse_second_value(sample, why);
+    r->sample_count += stores && !status;
+    if (!status) return CERTREG_OK;
+    if (stores) *recorded = cr_float_of_bits(CR_MISSING_NAN_BITS);
+    remember_fault(r, sample, status);
+    return status;
+}
+
+certreg_status cr_record_check(cr_record *r, uint64_t first, size_t count, const float *y,
+                               certreg_error *why)
+{
+    certreg_status status = CERTREG_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = take_row(r, first + i, y + i * r->columns, (int64_t)i, 0, why);
+    return status;
 }
 
 certreg_status cr_record_store(cr_record *r, uint64_t first, size_t count, const float *y,
                                int64_t first_row, certreg_error *why)
 {
-    for (size_t i = 0; i < count; i++) {
-        const certreg_status status =
-            check_row(r, first + i, y + i * r->columns, first_row + (int64_t)i, why);
-        if (status == CERTREG_E_OUT_OF_RANGE) r->first_out_of_range = 1 + first + i;
-        /* Later samples than the first that failed enter no answer: the record has a gap there. */
-        if (status == CERTREG_E_NOT_FINITE && !(r->first_failed && r->first_failed <= first + i))
-            r->first_failed = 1 + first + i;
-        if (status) return status;
-    }
-    float *target = r->values + first * r->model.outputs;
-    for (size_t i = 0; i < count; i++) {
-        r->sample_count += !cr_view_has(r, first + i);
-        for (size_t k = 0; k < r->model.outputs; y += columns_of(r, k++)) {
-            fault none = {.status = CERTREG_OK}; /* all rows were checked */
-            *target++ = recorded_value(r, k, y, &none);
-        }
-    }
-    return CERTREG_OK;
+    certreg_status status = CERTREG_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = take_row(r, first + i, y + i * r->columns, first_row + (int64_t)i, 1, why);
+    return status;
 }

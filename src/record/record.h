@@ -153,10 +153,13 @@ void cr_record_choose_pilot(cr_record *, size_t samples);
 void cr_record_set_pilot(cr_record *, size_t pilot);
 /* The recorded value, a NaN, of an output that failed and counts as the lowest score. */
 float cr_record_failed_value(void);
-/* Checks `count` rows of model outputs, converts them to recorded values, and stores all or none.
- * Remembers an output outside its range, or not finite, even then. Fails with MISMATCH if the
- * record has other values for a row, NOT_FINITE if a row failed before. first_row is for the error.
- */
+/* Checks `count` rows of model outputs, up to the first that fails: with MISMATCH if the record has
+ * other values for it, NOT_FINITE if it failed before. Remembers an output outside its range, or
+ * not finite. */
+certreg_status cr_record_check(cr_record *, uint64_t first, size_t count, const float *y,
+                               certreg_error *why);
+/* Converts rows to recorded values and stores those that the record lacks, up to the first that
+ * fails as in a check. first_row is for the error. */
 certreg_status cr_record_store(cr_record *, uint64_t first, size_t count, const float *y,
                                int64_t first_row, certreg_error *why);
 
