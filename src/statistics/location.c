@@ -49,7 +49,28 @@ void cr_order_sort(double *values, size_t count)
 }
 
 /* ---- selection */
-enum { SMALL_COUNT = 128 };
+enum { SMALL_COUNT = 1024 }; /* few enough that the worst order costs no more than a millisecond */
+
+/* Returns the value of this rank, by Hoare's partitions about values in its place. */
+static double select_in_place(double *values, size_t count, size_t rank)
+{
+    for (size_t low = 0, end = count; end - low > 1;) { /* it is in low .. end-1 */
+        const double pivot = values[rank];
+        size_t i = low, j = end;
+        do {
+            while (values[i] < pivot) i++;
+            while (values[j - 1] > pivot) j--;
+            if (i >= j) break;
+            const double value = values[i];
+            values[i++] = values[--j];
+            values[j] = value;
+        } while (i < j);
+        if (rank < j) end = j;
+        else if (rank >= i) low = i;
+        else break; /* between the parts: the pivot */
+    }
+    return values[rank];
+}
 
 /* Returns 1 if the bits of the value's key from `shift` on equal the prefix; 0 for NaN. */
 static int has_prefix(double value, uint64_t prefix, int shift)
@@ -67,13 +88,7 @@ static double select_small(const cr_indexed_values *values, uint64_t prefix, int
         candidates[count] = values->value(values->context, i) + 0.0; /* -0 counts as 0 */
         if (has_prefix(candidates[count], prefix, shift)) count++;
     }
-    if (rank >= count) return NAN;
-    make_heap(candidates, count);
-    while (count - 1 > rank) {
-        candidates[0] = candidates[--count];
-        sift(candidates, 0, count);
-    }
-    return candidates[0];
+    return rank < count ? select_in_place(candidates, count, rank) : NAN;
 }
 
 /* Radix selection: byte by byte from the top, counts the values that have the bytes found so far
