@@ -60,8 +60,7 @@ void cr_mean_bounds_binomial(cr_view *v, const cr_conditions *conditions, const 
         b->failure_probability = cr_looks_anytime_upper(v, conditions, c, alpha);
     else {
         const cr_samples s = cr_split_main_scores(v, conditions, &c->score);
-        b->failures = 0;
-        for (size_t i = 0; cr_samples_has(&s, i); i++) b->failures += cr_samples_at(&s, i) < 0;
+        b->failures = cr_samples_count_negative(&s);
         b->failure_probability = cr_binomial_upper(b->failures, s.count, alpha);
     }
     b->moments.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;

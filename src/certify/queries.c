@@ -141,11 +141,9 @@ static double failure_rate(cr_view *v, const cr_conditions *conditions, const cr
     const size_t first = cr_view_first_noisy(v),
                  count = conditions->samples > first ? conditions->samples - first : 0;
     const cr_samples s = cr_view_samples(v, &c->score, conditions->score_output, first, count, 0);
-    double failures = 0.5;
     if (!count || (!conditions->question.given.prediction_given && conditions->samples < v->pilot))
         return NAN;
-    for (size_t i = 0; cr_samples_has(&s, i); i++) failures += cr_samples_at(&s, i) < 0;
-    return failures / ((double)count + 1);
+    return ((double)cr_samples_count_negative(&s) + 0.5) / ((double)count + 1);
 }
 
 /* The numbers of samples that all conditions need; none and infinity if one cannot be proved. */

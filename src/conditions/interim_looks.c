@@ -264,10 +264,9 @@ static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *condit
 static uint64_t count_failures(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                                size_t from, size_t end)
 {
-    uint64_t count = 0;
-    for (size_t i = from; i < end && !cr_deadline_ends(v->deadline, i); i++)
-        count += cr_score_value(&c->score, cr_view_output_ptr(v, i, conditions->score_output)) < 0;
-    return count;
+    const cr_samples s = cr_view_samples(v, &c->score, conditions->score_output, from,
+                                         from < end ? end - from : 0, 0);
+    return cr_samples_count_negative(&s);
 }
 
 /* The tests are nested, so a radius is proved if its test is passed at any look, with an error of

@@ -236,9 +236,7 @@ static size_t misses_along(cr_view *v, const cr_conditions *c, size_t direction,
     const size_t first = cr_view_first_noisy(v);
     const cr_samples pilot =
         cr_view_samples(v, &s, output, first, v->pilot > first ? v->pilot - first : 0, 0);
-    size_t misses = 0;
-    for (size_t i = 0; cr_samples_has(&pilot, i); i++) misses += cr_samples_at(&pilot, i) < 0;
-    return misses;
+    return (size_t)cr_samples_count_negative(&pilot);
 }
 
 size_t cr_directions_misses(cr_view *v, const cr_conditions *c)

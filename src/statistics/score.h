@@ -77,4 +77,7 @@ static inline int cr_samples_has(const cr_samples *s, size_t i)
     return i < s->count && !cr_deadline_ends(s->deadline, i);
 }
 
+/* Returns the number of negative scores. */
+uint64_t cr_samples_count_negative(const cr_samples *);
+
 #endif
