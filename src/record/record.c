@@ -317,9 +317,8 @@ static certreg_status check_value(cr_view *v, size_t k, float value)
 {
     if (isnan(value))
         return v->plan.flags & CERTREG_PLAN_COUNT_FAILURES ? CERTREG_OK : CERTREG_E_NOT_FINITE;
-    return (double)value < v->model.lo[k] || (double)value > v->model.hi[k]
-               ? CERTREG_E_OUT_OF_RANGE
-               : CERTREG_OK;
+    return (double)value < v->model.lo[k] || (double)value > v->model.hi[k] ? CERTREG_E_OUT_OF_RANGE
+                                                                            : CERTREG_OK;
 }
 
 static size_t columns_of(cr_view *v, size_t k)
@@ -358,13 +357,12 @@ static certreg_status report_fault(cr_view *v, size_t k, const float *y, uint64_
                      (unsigned long long)sample, place, (int)k, value, v->model.lo[k],
                      v->model.hi[k]);
     else
-        cr_error_set(
-            why, status,
-            "sample %llu%s: output %d is %g%s. Rows left unwritten read as NaN. "
-            "CERTREG_PLAN_COUNT_FAILURES counts such outputs instead of stopping",
-            (unsigned long long)sample, place, (int)k,
-            isnan(value) ? (double)NAN : value, /* without its sign */
-            is_pair ? " (as an angle; (0, 0) has none)" : "");
+        cr_error_set(why, status,
+                     "sample %llu%s: output %d is %g%s. Rows left unwritten read as NaN. "
+                     "CERTREG_PLAN_COUNT_FAILURES counts such outputs instead of stopping",
+                     (unsigned long long)sample, place, (int)k,
+                     isnan(value) ? (double)NAN : value, /* without its sign */
+                     is_pair ? " (as an angle; (0, 0) has none)" : "");
     why->sample = (int64_t)sample;
     why->row = row;
     why->output = (int32_t)k;

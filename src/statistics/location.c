@@ -432,14 +432,17 @@ typedef struct dead_zone {
     double tolerance, softness;
 } dead_zone;
 
-/* Softly counts the values beyond theta +- tolerance, since only they limit the radius. */
+/* Softly counts the values beyond theta +- tolerance, since only they limit the radius. Compilers
+ * make this loop without branches. */
 static void dead_zone_score(double t[CR_LOCATION_CHUNK], const void *setting)
 {
     const dead_zone zone = *(const dead_zone *)setting;
     for (int k = 0; k < CR_LOCATION_CHUNK; k++) {
         const double a = fabs(t[k]) / zone.tolerance, h = zone.softness,
-                     ramp = (a - 1 + h) / (2 * h), ramp_below_1 = ramp < 1 ? ramp : 1;
-        t[k] = copysign((ramp_below_1 > 0 ? ramp_below_1 : 0) + DEAD_ZONE_SLOPE * (a < 1 ? a : 1),
+                     slope = a * DEAD_ZONE_SLOPE, ramp = (a - 1 + h) / (2 * h),
+                     ramp_below_1 = ramp < 1 ? ramp : 1;
+        t[k] = copysign((ramp_below_1 > 0 ? ramp_below_1 : 0) +
+                            (slope < DEAD_ZONE_SLOPE ? slope : DEAD_ZONE_SLOPE),
                         t[k]);
     }
 }
