@@ -61,15 +61,15 @@ static const struct asked {
     double wanted;
     unsigned passes; /* over the samples that the answer takes, at least */
 } questions[] = {
-    {MEDIAN, FINITE, 0, 0, 0, 0, 8},
+    {MEDIAN, FINITE, 0, 0, 0, 0, 6},
     {MEDIAN, FINITE, 0, 13, 0, 0, 8},
     {MEDIAN, ASYMPTOTIC, 0, 15, 0, 0, 12},
-    {MEDIAN, ANYTIME, 0, 0, 0, 0, 8},
-    {MEDIAN, FINITE, 0, 0, 0, 0.5, 8},
-    {MEDIAN, ANYTIME, 0, 0, 0, 0.5, 8},
+    {MEDIAN, ANYTIME, 0, 0, 0, 0, 6},
+    {MEDIAN, FINITE, 0, 0, 0, 0.5, 6},
+    {MEDIAN, ANYTIME, 0, 0, 0, 0.5, 6},
     {MEDIAN, FINITE, 0, 0, 1, 0, 9},
     {MEDIAN, ASYMPTOTIC, 0, 15, 1, 0, 13},
-    {MEDIAN, FINITE, OUTPUT_BOUNDS, 0, 0, 0, 14},
+    {MEDIAN, FINITE, OUTPUT_BOUNDS, 0, 0, 0, 10},
     {HUBER, FINITE, 0, 0, 0, 0, 24},
     {HUBER, FINITE, 0, 15, 0, 0, 24},
     {HUBER, ASYMPTOTIC, 0, 15, 0, 0, 24},
@@ -86,9 +86,9 @@ static const struct asked {
     {CIRCULAR_MEAN, FINITE, 0, 0, 1, 0, 10},
     {CIRCULAR_MEAN, ASYMPTOTIC, 0, 15, 1, 0, 11},
     {CIRCULAR_MEAN, ANYTIME, 0, 0, 1, 0, 11},
-    {MEDIAN, BASELINE, 0, 0, 0, 0, 8},
-    {TRIMMED_MEAN, BASELINE, 0, 0, 0, 0, 12},
-    {TRIMMED_MEAN, BASELINE, 0, 0, 1, 0, 11},
+    {MEDIAN, BASELINE, 0, 0, 0, 0, 6},
+    {TRIMMED_MEAN, BASELINE, 0, 0, 0, 0, 8},
+    {TRIMMED_MEAN, BASELINE, 0, 0, 1, 0, 8},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 

@@ -188,19 +188,19 @@ double cr_score_value(const cr_score *s, const float *y)
     return -1;
 }
 
-/* The median's certificate is this count: on the line it compares outputs with one number. */
+/* The median's certificate is this count: on the line it compares outputs with one number. Looks at
+ * the clock do not depend on the first sample, since counts from look to look may be short. */
 uint64_t cr_samples_count_negative(const cr_samples *samples)
 {
     const cr_score *s = samples->score;
     const int is_on_line = s->kind == CR_SCORE_SIGN && !(s->period > 0) && !is_projected(s);
+    const double side = s->side > 0 ? 1 : -1, end = s->side > 0 ? lower_end(s) : -upper_end(s);
+    const float *y = samples->y + samples->first * samples->stride;
     uint64_t count = 0;
-    if (is_on_line && samples->center == 0) {
-        const float *y = samples->y + samples->first * samples->stride;
-        const double side = s->side > 0 ? 1 : -1, end = s->side > 0 ? lower_end(s) : -upper_end(s);
-        for (size_t i = 0; cr_samples_has(samples, i); i++, y += samples->stride)
-            count += !(side * (double)*y > end);
-    } else
-        for (size_t i = 0; cr_samples_has(samples, i); i++) count += cr_samples_at(samples, i) < 0;
+    for (size_t i = 0;
+         i < samples->count && !cr_deadline_ends(samples->deadline, samples->first + i);
+         i++, y += samples->stride)
+        count += is_on_line ? !(side * (double)*y > end) : cr_score_value(s, y) < 0;
     return count;
 }
 

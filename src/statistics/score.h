@@ -77,7 +77,7 @@ static inline int cr_samples_has(const cr_samples *s, size_t i)
     return i < s->count && !cr_deadline_ends(s->deadline, i);
 }
 
-/* Returns the number of negative scores. */
+/* Returns the number of negative scores; the center is not used. */
 uint64_t cr_samples_count_negative(const cr_samples *);
 
 #endif
