@@ -374,18 +374,19 @@ static void keep_shorter_radius(cr_attack_state *state, double requested_radius)
                                   (double)state->attack->direction[j]);
 }
 
+/* The test before improves the direction; nothing is done for a direction that no test needs. */
 static certreg_status run_violation_test(cr_attack_state *state, crossing *c, violation_test test,
-                                         int *passed)
+                                         cr_ascent_step *step, int *passed)
 {
-    cr_ascent_step step;
     const cr_running_moments prior_moments[2] = {state->moments[0], state->moments[1]};
     const double radius = test_radius(state, c, test);
-    certreg_status status = cr_ascent_step_evaluate(state, radius, test.pairs, &step);
+    certreg_status status = step->pairs ? cr_ascent_step_update_direction(state, step) : CERTREG_OK;
+    if (!status) status = cr_ascent_step_evaluate(state, radius, test.pairs, step);
     if (status) return status;
     *passed = cr_violation_test_passes(state, test.pairs, prior_moments, test.alpha);
     if (*passed) keep_shorter_radius(state, radius);
-    record_step(state, &step, 1, c);
-    return cr_ascent_step_update_direction(state, &step);
+    record_step(state, step, 1, c);
+    return CERTREG_OK;
 }
 
 /* All tests until the first failure have the same level, since a false one passes only if the first
@@ -395,16 +396,17 @@ static certreg_status run_violation_tests(cr_attack_state *state, crossing *c)
     const size_t pairs_left = (state->budget - state->calls_used) / 2,
                  count = pairs_left < many_pairs ? TESTS : MAX_TESTS;
     certreg_status status = CERTREG_OK;
+    cr_ascent_step step = {.pairs = 0};
     int passed = 1;
     for (size_t k = 0; k < count && passed && !status; k++) {
         const violation_test next = {pairs_left / count, sequential_fraction * state->alpha,
                                      k ? later_margin : first_margin};
-        status = run_violation_test(state, c, next, &passed);
+        status = run_violation_test(state, c, next, &step, &passed);
     }
     if (status || state->radius < INFINITY) return status;
     const violation_test last = {(state->budget - state->calls_used) / 2,
                                  (1 - sequential_fraction) * state->alpha, last_margin};
-    return run_violation_test(state, c, last, &passed);
+    return run_violation_test(state, c, last, &step, &passed);
 }
 
 certreg_status cr_ascent_run(cr_attack_state *state)
