@@ -120,6 +120,7 @@ static spent measure(certreg_estimator *e, size_t samples, const certreg_questio
     return least;
 }
 
+/* The aim is in draws, since milliseconds depend on the machine. */
 static void report(const char *name, double seconds, double draw, const char *aim)
 {
     bench_print("| %s | %.3g ms | %.2f | %s |\n", name, 1e3 * seconds, seconds / draw, aim);
@@ -134,7 +135,7 @@ static double measure_kinds(void)
     report("sampling, without the model", all.draw, all.draw, "");
     for (size_t i = 0; i < KINDS; i++)
         report(kinds[i].name, measure(e, SAMPLES, q + i, 1, REPEATS).answer, all.draw,
-               i == GRADIENT ? "20 ms" : "");
+               i == GRADIENT ? "2" : "");
     report("all of these in one call", all.answer, all.draw, "");
     certreg_estimator_destroy(e);
     return all.draw;
@@ -148,9 +149,8 @@ static void measure_outputs(void)
     for (size_t k = 0; k < OUTPUTS; k++) q[k] = question_of(8, 0.5), q[k].output = (int32_t)k;
     vector.output = CERTREG_ALL_OUTPUTS;
     const spent apart = measure(e, FEWER, q, OUTPUTS, 3), one = measure(e, FEWER, &vector, 1, 3);
-    report("1,000 samples: 100 outputs, asymptotic gradients", apart.answer, apart.draw, "45 ms");
-    report("1,000 samples: a vector of 100, finite-sample gradients", one.answer, one.draw,
-           "120 ms");
+    report("1,000 samples: 100 outputs, asymptotic gradients", apart.answer, apart.draw, "80");
+    report("1,000 samples: a vector of 100, finite-sample gradients", one.answer, one.draw, "80");
     certreg_estimator_destroy(e);
 }
 
@@ -160,9 +160,8 @@ static void measure_features(void)
     certreg_estimator *e = estimator(MANY, 1, 8, CERTREG_CONSTRAINTS_ECGM, FEWER);
     const certreg_question finite = question_of(GRADIENT, 1), other = question_of(ASYMPTOTIC, 1);
     const spent one = measure(e, FEWER, &finite, 1, 1), two = measure(e, FEWER, &other, 1, 1);
-    report("1,000 samples: a million features, finite-sample gradient", one.answer, one.draw,
-           "5,000 ms");
-    report("1,000 samples: the same, asymptotic", two.answer, two.draw, "5,000 ms");
+    report("1,000 samples: a million features, finite-sample gradient", one.answer, one.draw, "2");
+    report("1,000 samples: the same, asymptotic", two.answer, two.draw, "2");
     certreg_estimator_destroy(e);
 }
 
@@ -185,7 +184,7 @@ static void measure_attack(double draw)
         if (certreg_attack_run(a, &q, &options, shift, &r)) exit(1);
         least = fmin(least, (cpu_now() - start) / (double)r.calls);
     }
-    report("an attack, of each call", least, draw / SAMPLES, "2.1 draws");
+    report("an attack, of each call", least, draw / SAMPLES, "2.6");
     certreg_attack_destroy(a);
     certreg_estimator_destroy(e);
 }
@@ -218,40 +217,46 @@ static double certificate(size_t samples, certreg_question q, int repeats)
     return least;
 }
 
-static void measure_medians(void)
+/* Seconds of NumPy for as many samples; NAN without NumPy. */
+static double numpy(size_t samples)
 {
-    const size_t samples[] = {64, 256, 1000, 10000};
-    const double aims[] = {10, 30, 60, 400};
     const char *python = getenv("PYTHON");
     char command[256];
-    snprintf(command, sizeof command, "%s bench/small_peer.py 64 256 1000 10000",
-             python && *python ? python : "/usr/bin/python3");
+    double microseconds;
+    snprintf(command, sizeof command, "%s bench/small_peer.py %zu",
+             python && *python ? python : "/usr/bin/python3", samples);
     FILE *peer = popen(command, "r");
-    for (int i = 0; i < 4; i++) {
-        double theirs = NAN;
-        if (!peer || fscanf(peer, "%lf", &theirs) != 1) fprintf(stderr, "bench_costs: no NumPy\n");
-        bench_print("| [median_small] %zu samples | %.3g µs | %g µs | %.3g µs |\n", samples[i],
-                    1e6 * certificate(samples[i], (certreg_question){0}, 300), aims[i], theirs);
-    }
+    if (!peer || fscanf(peer, "%lf", &microseconds) != 1) microseconds = NAN;
     if (peer) pclose(peer);
+    return 1e-6 * microseconds;
 }
 
 static void measure_small(void)
 {
-    const size_t counts[] = {10000, 100000, 100000};
-    const double aims[] = {5, 68, 77};
     const certreg_target target = {.struct_size = sizeof target, .radius = 0.56};
-    const certreg_question huber = {.statistic = CERTREG_STATISTIC_HUBER, .huber_width = 0.5};
-    certreg_question looks = {.target = &target};
-    bench_begin("small", "| | time | aim | NumPy |");
-    measure_medians();
-    bench_print("| [huber_finite] 10,000 samples | %.3g ms | 6 ms | |\n",
-                1e3 * certificate(10000, huber, 30));
-    for (int i = 0; i < 3; i++) {
-        looks.method = i < 2 ? CERTREG_METHOD_FINITE : CERTREG_METHOD_ANYTIME;
-        bench_print("| [target_looks] %s, %zu samples | %.3g ms | %g ms | |\n",
-                    i < 2 ? "finite" : "anytime", counts[i], 1e3 * certificate(counts[i], looks, 9),
-                    aims[i]);
+    const certreg_question median = {0},
+                           huber = {.statistic = CERTREG_STATISTIC_HUBER, .huber_width = 0.5},
+                           finite = {.target = &target},
+                           anytime = {.target = &target, .method = CERTREG_METHOD_ANYTIME};
+    const struct {
+        const char *name;
+        size_t samples;
+        certreg_question question;
+        double aim; /* in NumPy's time, since microseconds depend on the machine */
+    } rows[] = {{"median", 64, median, 0.2},
+                {"median", 256, median, 0.3},
+                {"median", 1000, median, 0.4},
+                {"median", 10000, median, 0.45},
+                {"Huber", 10000, huber, 2.5},
+                {"target, finite-sample", 10000, finite, 4},
+                {"target, finite-sample", 100000, finite, 2.5},
+                {"target, anytime", 100000, anytime, 2}};
+    bench_begin("small", "| | samples | time | in NumPy's | aim |");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const size_t n = rows[i].samples;
+        const double seconds = certificate(n, rows[i].question, (int)(3000000 / n));
+        bench_print("| %s | %zu | %.3g ms | %.2f | %g |\n", rows[i].name, n, 1e3 * seconds,
+                    seconds / numpy(n), rows[i].aim);
     }
     bench_end("small");
 }
