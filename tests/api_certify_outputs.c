@@ -79,6 +79,9 @@ TEST_TIMES(certify_outputs_radius_is_the_least_and_costs_no_alpha, OUTPUTS + 3)
     ck_assert_double_eq(joint.alpha, 0.2);
     ck_assert_int_eq(joint.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_int_eq(joint.status, CERTREG_OK);
+    ck_assert_uint_eq(joint.served_samples, _i == SERVED ? 501 : 0);
+    ck_assert_double_eq_tol(joint.served_failure_rate, _i == SERVED ? 0.06 : 0, 1e-15);
+    ck_assert_double_eq(each[2].served_failure_rate, _i == SERVED ? 0.03 : 0);
 }
 
 TEST(certify_outputs_abstains_if_one_output_does)

@@ -494,7 +494,7 @@ struct service : handle<certreg_service, certreg_service_error> {
     {
         const float *const from = reading.has(inputs_, "reading");
         double *const to = action.has(columns_, "action");
-        for (size_t k = 0; k < columns_; k++)
+        for (size_t k = 0; to && k < columns_; k++)
             to[k] = std::numeric_limits<double>::quiet_NaN();
         return answer<certreg_tick>(certreg_service_act, from, to);
     }

@@ -180,9 +180,10 @@ def quantization_step(values: np.ndarray) -> float:
 
 def step_of(values: np.ndarray) -> float:
     """quantization_step; if it finds none, as for few values, the greatest of 1, 0.1, 0.01 and
-    0.001 that divides all values."""
+    0.001 that divides all values, of which three differ."""
     step = quantization_step(values)
-    decimals = (10.0**-places for places in range(4 if len(values) and math.isnan(step) else 0))
+    several = math.isnan(step) and len(np.unique(values)) > 2
+    decimals = (10.0**-places for places in range(4 if several else 0))
     return next((size for size in decimals if _lie_on(values, 0.0, size)), step)
 
 

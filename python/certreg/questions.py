@@ -480,7 +480,7 @@ def question_of(asked: object) -> Question:
     if np.ndim(asked):  # type: ignore[arg-type]
         raise TypeError(
             "questions holds an array: give Question(tolerances) for a tolerance of each row, or a "
-            "list of numbers for several questions about every row"
+            "list of numbers for several questions about every row; labels go to Rows.label_errors"
         )
     return Question(number(asked, "question must be a Question, or its tolerance"))
 

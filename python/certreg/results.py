@@ -111,7 +111,10 @@ class Certificate(_Result, HtmlTable):
         Of the question; of `Estimator.certify_masks` the number of units that may be wrong.
     fault_radius : tuple of float
         With Faulty: the radius with k units of arbitrary values, for k from 0 to 7, all at one
-        alpha; 0 if nothing is proved."""
+        alpha; 0 if nothing is proved.
+    served_samples, served_failure_rate : int, float
+        Of Question.serving: the number of fresh outputs of a served value, and the part of requests
+        that may miss; 0 and 0: the certificate is about the statistic itself."""
 
     status: Status
     outcome: Outcome
@@ -150,6 +153,8 @@ class Certificate(_Result, HtmlTable):
     counted_required: float = 0.0
     faults: int = 0
     fault_radius: tuple[float, ...] = (0.0,) * 8
+    served_samples: int = 0
+    served_failure_rate: float = 0.0
 
     def __str__(self) -> str:
         audit = self.audited, self.audit_change, self.audit_band, self.audit_share
@@ -191,8 +196,12 @@ class Certificate(_Result, HtmlTable):
         how = "" if proved else f" by the method {self.method.name}, which can be wrong more often"
         if self.faults:
             how += f", whatever values {self.faults} of the units have besides"
+        what = f"smoothed {statistic}"
+        if self.served_samples:
+            what = f"{statistic} of {self.served_samples} fresh outputs"
+            place += f", except in a part of {self.served_failure_rate:g} of requests,"
         return (
-            f"the smoothed {statistic} stays {place} for every shift with a norm below "
+            f"the {what} stays {place} for every shift with a norm below "
             f"{floored(self.radius, 6)}, each feature divided by its scale "
             f"(alpha {self.alpha:g}{how})"
         )
@@ -648,11 +657,16 @@ class SigmaChoice(_SigmaChoice, HtmlTable):
         Number of rows that failed at some level, and are left out at every level, so that all
         levels are compared on the same rows. 0 for certificates, which must not have failed."""
 
+    _about: tuple[tuple[str, Sequence[float]], ...] = ()  # more columns
+
     def _table(self) -> Table:
         return [
             {"level": k, "mean_radius": mean, "chosen": "yes" if k == self.level else ""}
+            | {name: each[k] for name, each in self._about}
             for k, mean in enumerate(self.means)
         ]
+
+    __str__ = HtmlTable._text
 
     def _texts(self) -> Sequence[str]:
         left_out = f"{self.left_out} rows failed at some level, and are left out at every level"

@@ -178,6 +178,8 @@ class Service(Handle):
         seed : int, optional
             None: secret noise. Else the seed of a log (`info`), to repeat its ticks; such noise
             serves nobody."""
+        if seed == 0:
+            raise ValueError("seed is 0: leave it out for secret noise")
         self._call("start", 0 if seed is None else integer(seed, "seed", 1))
 
     def sense(self, reading: ArrayLike) -> Tick:

@@ -35,7 +35,7 @@ class Certificate(Struct):
         (u64, "input_digest"), (i32, "reason reserved"), (f64, "share_out share_allowed"),
         (u64, "samples_needed audited"), (f64, "audit_change audit_band audit_share"),
         (u64, "counted counted_out"), (f64, "counted_required"), (u64, "faults"),
-        (f64 * 8, "fault_radius"))
+        (f64 * 8, "fault_radius"), (u64, "served_samples"), (f64, "served_failure_rate"))
 
 
 class DenoiserFacts(Struct):

@@ -315,6 +315,18 @@ def _unbounded_remarks(rows: Rows) -> Iterator[str]:
             )
 
 
+def _served_remarks(rows: Rows) -> Iterator[str]:
+    """For each question that is about served values: what of."""
+    for question in rows.questions:
+        served = question.serving
+        if served is not None:
+            kind = "pairs of opposite noise" if served.pairs else "fresh outputs"
+            yield (
+                f"tolerance {tolerance_text(question)} is about values from {served.samples} "
+                f"{kind}, of which a part of {served.failure_rate:g} may miss it"
+            )
+
+
 def _ceiling_remarks(rows: Rows) -> Iterator[str]:
     """For each question, if half of the rows have the longest radius that the largest sigma
     allows."""
@@ -1079,6 +1091,8 @@ class Rows(HtmlTable):
         left_out = {"sigma", "question_digest", "input_digest", *COUNTS}
         if self.sampling.faulty is None:
             left_out |= {name for name in FIELDS if name.startswith("fault")}
+        if all(of.serving is None for of in self.questions):
+            left_out |= {"served_samples", "served_failure_rate"}
         out = {"row": self.numbers[rows], "sigma": np.array(self.sigmas)[ks], "question": qs}
         fields = [name for name in FIELDS if name not in left_out]
         out |= {name: _words(name, self.certificates[name][done]) for name in fields}
@@ -1346,7 +1360,7 @@ class Rows(HtmlTable):
     def _remarks(self) -> list[str]:
         """The remarks that are neither on outputs without a question nor on failures."""
         texts = [self.doubt, _premise_remark(self), _noise_remark(self), _missing_remark(self)]
-        texts += _fault_remarks(self)
+        texts += [*_fault_remarks(self), *_served_remarks(self)]
         if self.at_radius is None:
             texts += [*_ceiling_remarks(self), *_more_remarks(self)]
         else:
@@ -1614,6 +1628,7 @@ class Rows(HtmlTable):
         some = self.certificates[whole][:, :, question]
         structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
         chosen = chosen_sigma(structs, *some.shape)._replace(left_out=left_out)
+        chosen._about = (("sigma", self.sigmas),)
         if labels is None:
             return chosen
         each = self._errors_of(question, labels)[whole]
@@ -1626,7 +1641,9 @@ class Rows(HtmlTable):
         truth = labels_of(labels, len(self), self.index)[whole]
         slack *= typical_tolerance(self.questions[question], truth)
         accurate = errors <= np.nanmin(errors) + slack
-        return chosen._replace(level=int(np.argmax(np.where(accurate, chosen.means, -1.0))))
+        chosen = chosen._replace(level=int(np.argmax(np.where(accurate, chosen.means, -1.0))))
+        chosen._about = ("sigma", self.sigmas), ("mean_error", errors.tolist())
+        return chosen
 
     def curve(
         self,
@@ -1797,7 +1814,7 @@ class Rows(HtmlTable):
         if right.shape + (1,) * (3 - right.ndim) != shape:
             raise ValueError(
                 f"correct has shape {right.shape}; it must be {shape}, with True for each row, "
-                "sigma and question with a correct prediction (a file is path=)"
+                "sigma and question with a correct prediction (a file is path=, labels are labels=)"
             )
         return finished(plot_accuracy(pairs(right.reshape(shape)), **more))
 

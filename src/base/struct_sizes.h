@@ -23,7 +23,7 @@
     X(certreg_serving, SERVING, 40, 40)                       \
     X(certreg_masks, MASKS, 40, 40)                           \
     X(certreg_question, QUESTION, 104, 112)                   \
-    X(certreg_certificate, CERTIFICATE, 160, 320)             \
+    X(certreg_certificate, CERTIFICATE, 160, 336)             \
     X(certreg_forecast, FORECAST, 24, 24)                     \
     X(certreg_run, RUN, 80, 80)                               \
     X(certreg_bounds, BOUNDS, 104, 104)                       \

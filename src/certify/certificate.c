@@ -56,6 +56,8 @@ void cr_certificate_init(cr_view *v, const cr_question *q, certreg_certificate *
         c->alpha = q->given.alpha;
         c->question_digest = q->given.digest;
         c->faults = q->given.faults;
+        c->served_samples = q->given.serving_samples;
+        c->served_failure_rate = q->given.serving_failure_rate;
     }
     if (!v) return;
     if (v->input.is_set) {

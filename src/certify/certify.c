@@ -747,7 +747,7 @@ static int weakness(int32_t method)
  * combination. */
 static void combine(const certreg_certificate *each, size_t count, certreg_certificate *combined)
 {
-    double alpha = 0, change = 0, band = 0;
+    double alpha = 0, change = 0, band = 0, missed = 0;
     int32_t center = CERTREG_CENTER_PREDICTION, method = CERTREG_METHOD_ANYTIME;
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; i < count; i++) {
@@ -758,6 +758,9 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
         alpha = fmax(alpha, c.alpha);
         change = fmax(change, c.audit_change);
         band = fmax(band, c.audit_band);
+        if (c.served_failure_rate > 0)
+            missed = missed > 0 ? nextafter(missed + c.served_failure_rate, 1)
+                                : c.served_failure_rate;
         if (c.center != CERTREG_CENTER_PREDICTION) center = c.center;
         if (weakness(c.method) > weakness(method)) method = c.method;
     }
@@ -769,6 +772,7 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
     combined->alpha = alpha;
     combined->audit_change = change;
     combined->audit_band = band;
+    combined->served_failure_rate = missed;
     combined->center = center;
     if (weakness(method) > weakness(combined->method)) combined->method = method;
     cr_certificate_set_status(status, combined);

@@ -577,7 +577,8 @@ static int32_t reason_of(cr_view *v, const cr_evaluation *e, const counts n[CR_C
     if (by_order) return n[limiting].failed ? CERTREG_REASON_FAILURES : CERTREG_REASON_FEW_SAMPLES;
     if (e->abstained ? conditions->any_output_failed : n[limiting].failed && all_hold(e, n, 0))
         return CERTREG_REASON_FAILURES;
-    if (!is_counted(e, limiting) && range_is_missing(v, e, limiting))
+    if (q->given.method != CERTREG_METHOD_PAPER && !is_counted(e, limiting) &&
+        range_is_missing(v, e, limiting)) /* no range helps the paper's method */
         return CERTREG_REASON_NO_RANGE;
     if (e->abstained) return CERTREG_REASON_EQUAL_OUTPUTS;
     if (!q->is_group_sequential && !(q->given.relative_tolerance > 0) && !q->is_vector &&

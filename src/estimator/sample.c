@@ -113,8 +113,8 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
                                     certreg_error *why)
 {
     if (!isfinite(z)) {
-        cr_error_set(why, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite", j,
-                     (double)z);
+        cr_error_set(why, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite%s", j,
+                     (double)z, e->masks ? ", also for a wrong unit: give it any value" : "");
         why->value = (double)z;
         return CERTREG_E_INVALID;
     }

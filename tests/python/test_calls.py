@@ -417,9 +417,9 @@ def numbers(answer):
     for struct in FIELDS:
         if type(answer).__name__ == python_name(struct):
             found = {field: getattr(answer, field) for field in FIELDS[struct]}
-            radii = found.pop("fault_radius", ())  # the last one
-            pieces = [len(f) if isinstance(f, tuple) else f for f in found.values()]
-            return [*pieces, *radii]
+            pieces = {k: len(f) if isinstance(f, tuple) else f for k, f in found.items()}
+            each = ([*f] if k == "fault_radius" else [pieces[k]] for k, f in found.items())
+            return [number for some in each for number in some]
     if isinstance(answer, (list, tuple)):
         return [number for one in answer for number in numbers(one)]
     return list(answer) if isinstance(answer, bytes) else np.ravel(answer).tolist()

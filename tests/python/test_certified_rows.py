@@ -163,6 +163,18 @@ def test_it_is_told_what_more_samples_would_do(tolerance):
     assert 50 * gain <= told <= 100 * gain
 
 
+def test_served_values_are_told_apart():
+    asked = Question(1.0, serving=Serving(51, 0.05))
+    rows = rows_of(lambda x: x[:, 0], X[:3], [0.25, 0.5], asked)
+    end = "fresh outputs, of which a part of 0.05 may miss it"
+    assert f"tolerance 1 is about values from 51 {end}" in rows.remarks()
+    assert str(rows.certificate(0)).startswith("the median of 51 fresh outputs stays between")
+    assert {"served_samples", "served_failure_rate"} <= {*rows.to_dicts()[0]}
+    assert "served_samples" not in rows_of(x=X[:3]).to_dicts()[0]
+    lines = str(rows.choose_sigma(labels=X[:3, 0])).splitlines()
+    assert lines[0].split() == "level mean radius chosen sigma mean error".split()
+
+
 def test_nothing_certified_has_a_remedy():
     rows = rows_of(lambda x: 5e3 + 1e3 * x[:, 0], X[:9], [0.25, 0.5], [0.5, "9%", "0.001%"])
     texts = [text for text in rows.remarks() if text.startswith("9 of 9 rows abstained at tol")]
@@ -259,7 +271,7 @@ def test_rows_of_the_first_release_are_read(folder):
     rows.save("r.npz")
     with np.load("r.npz") as file:
         kept = dict(file)
-    first = kept["certificates"].dtype.descr[:-21]
+    first = kept["certificates"].dtype.descr[:-23]
     old = np.zeros(kept["certificates"].shape, first)
     for name in old.dtype.names:
         old[name] = kept["certificates"][name]

@@ -185,7 +185,7 @@ def test_a_table_needs_the_memory_of_its_certificates(monkeypatch):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    least = len(rows) * (320 + x[0].nbytes)
+    least = len(rows) * (336 + x[0].nbytes)
     assert least < peak < least + 60 * len(rows) + 4e6  # of a queue
 
 

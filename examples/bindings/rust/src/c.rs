@@ -208,7 +208,7 @@ pub struct Certificate {
     pub reserved: i32, pub share_out: f64, pub share_allowed: f64, pub samples_needed: u64,
     pub audited: u64, pub audit_change: f64, pub audit_band: f64, pub audit_share: f64,
     pub counted: u64, pub counted_out: u64, pub counted_required: f64, pub faults: u64,
-    pub fault_radius: [f64; 8],
+    pub fault_radius: [f64; 8], pub served_samples: u64, pub served_failure_rate: f64,
 }
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
