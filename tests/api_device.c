@@ -3,7 +3,6 @@
  * stream, and certificates are those of the CPU. */
 #include "support/device_model.h"
 #include "support/attack_kit.h"
-#include "support/queue_kit.h"
 #include <pthread.h>
 
 /* ---- what a caller owns on a device */
@@ -85,62 +84,6 @@ TEST_TIMES(device_certificates_are_those_of_the_cpu, 3)
     kit_close_all();
     ck_assert_int_eq(emulated()->objects, 1);
     ck_assert_int_eq(cudaStreamDestroy(stream), 0); /* it was only borrowed */
-}
-
-/* By the model's callback, and with two calls out, whose outputs come from the device. */
-static certreg_certificate queued(certreg_backend *backend, surface *there, size_t out,
-                                  uint32_t audit)
-{
-    const certreg_model m = model_of(there, 1);
-    certreg_plan p = plan_of(SAMPLES);
-    const certreg_queue_plan plan = STRUCT(certreg_queue_plan, .capacity = 2, .calls = out);
-    const certreg_question asks = kit_question(0.6);
-    const size_t bytes = sizeof(float) * BATCH * OUTPUTS;
-    certreg_queue_call call[2];
-    certreg_queue *q;
-    answer a, found[2];
-    void *const y[2] = {new_memory(0, bytes), new_memory(0, bytes)};
-    p.audit = audit;
-    ck_assert_int_eq(certreg_queue_create(backend, &m, &p, &plan, NULL, &q), CERTREG_OK);
-    for (uint64_t i = 0; i < 2; i++) {
-        const certreg_queue_input in = input_of(i, where, &asks, NULL);
-        ck_assert(add(q, &in));
-    }
-    for (int taken = 0; taken < 2;) {
-        size_t n = 0;
-        if (!out) ck_assert_int_eq(certreg_queue_run(q), CERTREG_OK);
-        while (n < out && (call[n] = next_call(q, 0)).state == CERTREG_CALL_ROWS) n++;
-        while (n-- > 0) {
-            const certreg_batch b = STRUCT(certreg_batch, .rows = BATCH, .inputs = INPUTS,
-                                           .columns = OUTPUTS, .x = call[n].x, .y = y[n],
-                                           .stream = call[n].stream);
-            ck_assert_int_eq(cudaMemsetAsync(y[n], 255, bytes, b.stream), 0);
-            ck_assert_int_eq(on_device(there, &b), 0);
-            ck_assert_int_eq(certreg_queue_give(q, call[n].ticket, y[n], 0, NULL), CERTREG_OK);
-        }
-        for (; take(q, &a); taken++) found[a.r.tag] = a;
-    }
-    certreg_queue_destroy(q);
-    return found->c[0];
-}
-
-/* With an audit, too: half of the capacity is one input. */
-TEST_TIMES(device_queues_have_the_bits_of_estimators, 2)
-{
-    surface there = {0};
-    certreg_backend *backend = open_device(0, NULL);
-    const uint32_t audit = (uint32_t)_i;
-    const certreg_model m = model_of(&there, 1);
-    certreg_plan p = plan_of(SAMPLES);
-    p.audit = audit;
-    certreg_estimator *e = kit_create(backend, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.5, 0));
-    const certreg_certificate alone = kit_ask(e, SAMPLES, kit_question(0.6)),
-                              by_model = queued(backend, &there, 0, audit),
-                              given = queued(backend, &there, 2, audit);
-    ck_assert(alone.radius > 0 && alone.audited >= 23 * audit && !there.strange);
-    ck_assert_mem_eq(&by_model, &alone, sizeof alone);
-    ck_assert_mem_eq(&given, &alone, sizeof alone);
 }
 
 /* With the gradient's bound, asymptotic and exact; outputs apart, and z, which begin takes. The
@@ -237,17 +180,6 @@ TEST(device_cublas_is_warm_before_the_first_input)
         }
         kit_close_all();
     }
-}
-
-TEST(device_records_are_those_of_the_cpu)
-{
-    surface here = {0}, there = {0};
-    certreg_backend *backend = open_device(0, NULL);
-    certreg_estimator *cpu = make(NULL, &here), *device = make(backend, &there);
-    KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, 5));
-    KIT_OK(device, certreg_estimator_begin(device, where, 0.3, 5));
-    kit_exchange_records(cpu, device, SAMPLES, 700, OUTPUTS);
-    ck_assert_uint_eq(there.calls, 7);
 }
 
 /* By float noise, and by pairs. */

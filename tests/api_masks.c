@@ -2,8 +2,6 @@
  * refused, and certificates from all masks. tests/cover_faults.c counts how often they are false.
  */
 #include "support/api_kit.h"
-#include "backend/backend.h"
-#include "support/emulated_device.h"
 #include <certreg/queue.h>
 
 enum { INPUTS = 7, UNITS = 4, ROWS = 24000 };
@@ -17,13 +15,12 @@ static certreg_masks law(int independent)
                   .shown = independent ? 0 : 1, .probability = independent ? each : NULL);
 }
 
-static certreg_estimator *masked(certreg_backend *backend, const certreg_masks *masks,
-                                 uint32_t flags)
+static certreg_estimator *masked(const certreg_masks *masks, uint32_t flags)
 {
     const certreg_model m = MODEL(.eval = kit_identity, .inputs = INPUTS, .outputs = 1, .batch = 64,
                                   .scale = scale, .masks = masks);
     const certreg_plan p = PLAN(.seed = 11, .max_samples = ROWS, .flags = flags);
-    certreg_estimator *e = kit_create(backend, &m, &p);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, z_of, 0.5, 3));
     return e;
 }
@@ -61,7 +58,7 @@ TEST_TIMES(masks_have_their_law_and_hide_whole_units, 2)
 {
     static float x[ROWS][INPUTS], plain[ROWS][INPUTS], again[5][INPUTS];
     const certreg_masks m = law(_i);
-    certreg_estimator *e = masked(NULL, &m, 0), *bare = masked(NULL, NULL, 0);
+    certreg_estimator *e = masked(&m, 0), *bare = masked(NULL, 0);
     double seen[1 << UNITS] = {0};
     KIT_OK(e, certreg_estimator_draw(e, 0, ROWS, *x));
     KIT_OK(bare, certreg_estimator_draw(bare, 0, ROWS, *plain));
@@ -75,28 +72,11 @@ TEST_TIMES(masks_have_their_law_and_hide_whole_units, 2)
     ck_assert_mem_eq(again, x[701], sizeof again);
 }
 
-TEST(masks_of_a_device_are_those_of_the_cpu)
-{
-    static float x[2000][INPUTS], there[2000][INPUTS];
-    for (int i = 0; i < 2; i++) {
-        const certreg_masks m = law(i);
-        certreg_backend *device = open_device(0, NULL);
-        certreg_estimator *here = masked(NULL, &m, 0), *e = masked(device, &m, 0);
-        void *memory;
-        ck_assert(!device->ops->alloc(device, sizeof there, &memory));
-        KIT_OK(here, certreg_estimator_draw(here, 0, 2000, *x));
-        KIT_OK(e, certreg_estimator_draw(e, 0, 2000, memory));
-        ck_assert(!device->ops->fetch(device, there, memory, sizeof there));
-        device->ops->free(device, memory);
-        ck_assert_mem_eq(x, there, sizeof x);
-    }
-}
-
 TEST(masks_are_drawn_once_for_the_ticks_of_an_episode)
 {
     static float x[50][INPUTS];
     const certreg_masks m = law(0);
-    certreg_estimator *e = masked(NULL, &m, CERTREG_PLAN_DEPLOYED);
+    certreg_estimator *e = masked(&m, CERTREG_PLAN_DEPLOYED);
     unsigned first = 0, others = 0;
     for (uint64_t episode = 0; episode < 30; episode++) {
         KIT_OK(e, certreg_estimator_begin(e, z_of, 0.5, episode));
@@ -114,9 +94,9 @@ TEST(masks_belong_to_a_record)
 {
     static unsigned char bytes[2000];
     certreg_masks m = law(0);
-    certreg_estimator *e = masked(NULL, &m, 0), *same = masked(NULL, &m, 0);
+    certreg_estimator *e = masked(&m, 0), *same = masked(&m, 0);
     m.marker = -8;
-    certreg_estimator *others[] = {masked(NULL, &m, 0), masked(NULL, NULL, 0)};
+    certreg_estimator *others[] = {masked(&m, 0), masked(NULL, 0)};
     KIT_OK(e, certreg_estimator_sample(e, 0, 64));
     const size_t count = kit_export(e, bytes, sizeof bytes);
     KIT_OK(same, certreg_estimator_import(same, bytes, count));
@@ -356,8 +336,8 @@ TEST(wrong_units_are_refused_for_other_questions)
         q.struct_size = sizeof q, q.tolerance = 1;
         kit_refuses(wide(1, NULL, 0), 1000, q, CERTREG_E_INVALID, asks[i].word);
     }
-    kit_refuses(masked(NULL, NULL, 0), 1000, QUESTION(.tolerance = 1, .faults = 1),
-                CERTREG_E_INVALID, "model.masks");
+    kit_refuses(masked(NULL, 0), 1000, QUESTION(.tolerance = 1, .faults = 1), CERTREG_E_INVALID,
+                "model.masks");
 }
 
 /* ---- all masks */
@@ -441,7 +421,7 @@ TEST(all_masks_need_a_number_of_shown_units_and_room)
     KIT_SAYS(certreg_estimator_error(e), "max_samples");
     ck_assert(kit_is_blank(&c, CERTREG_E_INVALID));
     const certreg_masks m = law(1);
-    e = masked(NULL, &m, 0);
+    e = masked(&m, 0);
     KIT_STATUS(e, certreg_certify_masks(e, z, &q, &c), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), "shown");
     e = sensors_as(MASKS, CERTREG_PLAN_ROUNDED); /* 50 steps of float at 0 are tiny, at 1e8 not */

@@ -84,7 +84,7 @@ rates: $(call named,cover_% prop_true_radius) ## Measure how often claims are fa
 
 # ---- what they share ----------------------------------------------------------------------------
 # Archives, of which each program takes what it needs.
-support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c \
+support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c tests/gpu/uses.c \
     src/backend/cuda/error_codes.c
 $(OBJ)/tests/support.a: $(support:%.c=$(OBJ)/%.o)
 $(OBJ)/examples/engines.a: $(engine_objects)

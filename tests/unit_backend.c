@@ -254,6 +254,11 @@ TEST(cuda_status_of_error_numbers)
     ck_assert(!cr_cuda_is_sticky(1) && !cr_cuda_is_sticky(2) && !cr_cuda_is_sticky(0));
 }
 
+static certreg_backend *of_one_test(void)
+{
+    return open_device(0, NULL);
+}
+
 KIT_CLOSES_HANDLES
 int main(void)
 {
@@ -263,6 +268,7 @@ int main(void)
     if (try_emulated(0, NULL, &why, &device)) return puts(why.text), 1;
     tcase_add_test(kit_case(suite, "threads"), backend_shared_by_threads_gives_the_same_bits);
     contract_add_tests(kit_case(suite, "emulated device"), device, cr_backend_default());
+    contract_add_uses(kit_case_with(suite, "uses", NULL, kit_close_all), of_one_test);
     const int failed = kit_run(suite);
     certreg_backend_close(device);
     return failed || emulated()->objects != 0;

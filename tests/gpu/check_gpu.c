@@ -91,14 +91,6 @@ START_TEST(device_certificates_of_one_batch_size)
 }
 END_TEST
 
-TEST(device_records_are_interchangeable)
-{
-    copies c = {0};
-    certreg_estimator *cpu = make(NULL, &c, 256), *there = make(gpu, &c, 256);
-    kit_exchange_records(cpu, there, SAMPLES, 700, 1);
-    certreg_estimator_destroy(cpu), certreg_estimator_destroy(there);
-}
-
 TEST(device_stream_of_the_caller_is_used)
 {
     cudaStream_t stream;
@@ -177,6 +169,11 @@ START_TEST(device_refuses_host_memory_and_too_much_memory)
 }
 END_TEST
 
+static certreg_backend *of_all_tests(void)
+{
+    return gpu;
+}
+
 /* The last: the process cannot use the device afterwards, but lives. */
 START_TEST(device_context_that_is_lost_is_a_status)
 {
@@ -204,6 +201,7 @@ int main(void)
     tcase_add_test(bad, device_context_that_is_lost_is_a_status);
     tcase_add_test(brief, device_certificates_of_one_batch_size);
     tcase_add_checked_fixture(brief, NULL, kit_close_all);
+    contract_add_uses(brief, of_all_tests);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK); /* a context does not survive a fork */
     srunner_run_all(runner, CK_NORMAL);

@@ -8,5 +8,7 @@
 
 /* Its fixture gives back, after each test, what that has taken. */
 void contract_add_tests(TCase *, certreg_backend *, certreg_backend *reference);
+/* What programs do with a device (uses.c); this gives each test its backend. */
+void contract_add_uses(TCase *, certreg_backend *(*)(void));
 
 #endif

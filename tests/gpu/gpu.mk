@@ -1,6 +1,6 @@
 # Tests on a real device. With a toolkit they build everywhere; without a device they say so.
 gpu_programs := $(if $(NVCC),$(OBJ)/check_gpu $(OBJ)/bench_gpu $(OBJ)/sqrt_all)
-check_gpu    := $(addprefix $(OBJ)/tests/gpu/,check_gpu.o contract.o crash.o) \
+check_gpu    := $(addprefix $(OBJ)/tests/gpu/,check_gpu.o contract.o uses.o crash.o) \
     $(OBJ)/libcertreg.a
 
 .PHONY: check-gpu check-gpu-memory gpu-bundle

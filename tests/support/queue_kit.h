@@ -31,7 +31,8 @@ typedef struct setting {                           /* 0: the value behind it */
     size_t batch, capacity, calls, samples, pilot; /* 64, 10, the callback, 250, the plan's */
     size_t outputs;                                /* 1 */
     uint32_t flags, audit;
-    uint64_t seed;     /* 5 */
+    uint64_t seed; /* 5 */
+    certreg_backend *backend;
     certreg_eval eval; /* rows_of */
     void *user;        /* of both callbacks */
     certreg_queue_keep keep;
@@ -61,8 +62,8 @@ static inline void *open_as(setting s, int is_queue)
                                            .sets = (open + 1) / 2, .alternatives = ALTERNATIVES,
                                            .keep = s.keep, .keep_user = s.user);
     certreg_queue *q;
-    if (!is_queue) return kit_create(NULL, &m, &p);
-    ck_assert_int_eq(certreg_queue_create(NULL, &m, &p, &plan, NULL, &q), CERTREG_OK);
+    if (!is_queue) return kit_create(s.backend, &m, &p);
+    ck_assert_int_eq(certreg_queue_create(s.backend, &m, &p, &plan, NULL, &q), CERTREG_OK);
     kit_close_later(destroy_queue, q);
     return q;
 }
