@@ -122,6 +122,18 @@ golden() {
         diff <(certificates "$prefix/lib/libcertreg.so") "$tmp/certificates"
 }
 tell 'its certificates have the bits of make' golden
+with_cuda() {
+    cmake -S . -B "$tmp/cuda" -DCMAKE_C_COMPILER="$CC" -DCERTREG_CUDA=ON &&
+        cmake --build "$tmp/cuda" --target certreg_cuda
+}
+module() { # LIBRARY: what it exports, and the names of what it is loaded with
+    symbols "$1" && ldd "$1" | awk '{ print $1, $3 == "not" }' | sort
+}
+name=certreg-$major/libcertreg_cuda.so
+if [ -e "$prefix/lib/$name" ] && command -v nvcc >/dev/null; then
+    tell 'with CUDA' with_cuda
+    tell 'its module is that of make' diff <(module "$prefix/lib/$name") <(module "$tmp/cuda/$name")
+fi
 # Kernels have the flags of make, so that they are as fast.
 flags_of() { grep -oE ' -(O[0-9]|m[a-z0-9]+|f(sched|inline|unroll)[a-z-]+)' | sort -u; }
 by_make() { MAKEFLAGS=$loud make -Bn V=1 NVCC= OPT=-O2 all | grep -e "-c src/backend/$1"; }
