@@ -7,7 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 bundle=${1:?}
-[ -d "$bundle" ] || { echo "skip no nvcc: there is no bundle"; exit 0; }
+[ -d "$bundle" ] || { echo "skip no bundle: make gpu-bundle, with nvcc"; exit 0; }
 root=$(mktemp -d) || exit 2
 trap 'rm -rf "$root"' EXIT
 into() { # PROGRAM...: in a mount namespace of its own, where /proc can be bound

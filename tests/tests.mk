@@ -21,7 +21,7 @@ tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(p
     $(proof)
 beside     = examples gpu-rehearsal $(OBJ)/libdigits.so compile_commands.json $(engine_models)
 # The program that a line of make check is about; it is built alone.
-named_program = $(filter %/$(lastword $(NAME)),$(tested))
+named_program = $(filter %/$(lastword $(NAME)),$(tested) $(gpu_programs))
 # The programs that cover a source.
 covering = $(call once,covering,[ -z '$(FOR)' ] || python3 tests/covering.py '$(FOR)' | \
     xargs -r printf '$(OBJ)/tests/%s ')
