@@ -172,33 +172,7 @@ TEST(sweep_fallback_gives_the_same_radius)
     ck_assert_double_eq_tol(radius_with(plain), radius_with(NULL), 1e-12);
 }
 
-/* ======== drawing */
-/* Within the grid's 2^24 steps at its ends as well, and never -0. */
-TEST_TIMES(draw_gives_whole_steps_of_the_grid, SETUPS)
-{
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    static const float steps[] = {
-        CR_MIN_NOISE_DEVIATION, -CR_MIN_NOISE_DEVIATION, 0x1.fffffep-100f, -0.75f, 1,
-        0x1.fffffep111f};
-    enum { STEPS = sizeof steps / sizeof *steps, INPUTS = 5 * STEPS, COUNT = 2000 };
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
-    float z[INPUTS], step[INPUTS], *x = malloc(COUNT * INPUTS * sizeof *x);
-    for (int j = 0; j < INPUTS; j++) {
-        step[j] = steps[j / 5];
-        z[j] = (float)((j % 5 - 2) * cr_grid_max_input(step[j]) / 2); /* the most it holds; 0 */
-    }
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x, NULL}),
-                     CERTREG_OK);
-    for (int k = 0; k < COUNT * INPUTS; k++) {
-        const double n = ldexp((double)x[k], 8 - ilogbf(step[k % INPUTS]));
-        if (n == rint(n) && fabs(n) < 0x1p24 && !(n == 0 && signbit(x[k]))) continue;
-        ck_abort_msg("feature %d is %a", k % INPUTS, (double)x[k]);
-    }
-    free(x);
-    certreg_backend_close(backend);
-}
-
+/* ======== drawing; steps of the grid and their opposites: gpu/contract.h, unit_grid_rounding.c */
 TEST_TIMES(draw_keeps_every_bit_of_unmoved_features_and_the_input, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
@@ -215,22 +189,6 @@ TEST_TIMES(draw_keeps_every_bit_of_unmoved_features_and_the_input, SETUPS)
         ck_assert_msg(!memcmp(x + k, z + k % INPUTS, sizeof *x) ==
                           (k < INPUTS || step[k % INPUTS] == 0),
                       "sample %d, feature %d", k / INPUTS, k % INPUTS);
-    certreg_backend_close(backend);
-}
-
-TEST_TIMES(draw_with_negative_steps_is_opposite, SETUPS)
-{
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    enum { INPUTS = 21, COUNT = 100 };
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
-    float zero[INPUTS] = {0}, step[2][INPUTS], x[2][COUNT * INPUTS];
-    for (int j = 0; j < INPUTS; j++) step[0][j] = 0.1f * (float)j, step[1][j] = -step[0][j];
-    for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(
-            backend->ops->draw(backend, &noise, &(cr_draw){zero, step[i], 0, COUNT, x[i], NULL}),
-            CERTREG_OK);
-    for (int k = 0; k < COUNT * INPUTS; k++) ck_assert(x[0][k] == -x[1][k]);
     certreg_backend_close(backend);
 }
 
