@@ -185,23 +185,6 @@ TEST(angle_prediction_many_turns_away_is_wrapped_exactly)
     ck_assert_double_eq(kit_ask(e, 400, q).prediction, fmod(far_away, 360));
 }
 
-static const struct {
-    double lo, hi;
-} far[] = {{1.7e9, 1.7e9 + 86400}, {1e8 + 1, 1e8 + 4}, {2460000.5, 2460001.5}};
-
-TEST_ROWS(angle_with_too_few_floats_in_its_turn_is_refused, far)
-{
-    const int32_t kind = CERTREG_OUTPUT_ANGLE;
-    certreg_model m = kit_model(kit_identity, NULL, 1, 1);
-    m.kind = &kind, m.lo = &far[_i].lo, m.hi = &far[_i].hi;
-    const certreg_plan p = kit_plan(100);
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
-    ck_assert_ptr_null(e);
-    ck_assert_msg(strstr(why.text, "let it begin at 0") != NULL, "%s", why.text);
-}
-
 /* ---- before the pilot */
 static const double centered[] = {-180, 180};
 static const struct {

@@ -2,6 +2,7 @@
  * are always written and never beyond. What other calls write on failure: api_misuse.c,
  * unit_solver_refusals.c. And the digest of a question, which holds for every version. */
 #include "support/api_kit.h"
+#include <certreg/worst_function.h>
 
 enum { TAIL = 64, INPUTS = 3, CAPACITY = 600 };
 static const float input[INPUTS] = {0.5f, -1, 3};
@@ -17,13 +18,14 @@ typedef union grown { /* a struct of a caller that knows more fields, or fewer *
     certreg_mean_change shift;
     certreg_radius radius;
     certreg_certificate certificate;
+    certreg_worst_function worst;
     unsigned char bytes[sizeof(certreg_error) + TAIL]; /* the longest of them */
 } grown;
 
 static certreg_estimator *e;
 static certreg_solver *solver;
 static certreg_bisection *bisection;
-static grown model, plan, question, bounds, shift, radius, certificate, found, why;
+static grown model, plan, question, bounds, shift, radius, certificate, found, worst, why;
 
 static void put(grown *g, const void *from, size_t size)
 {
@@ -57,6 +59,7 @@ static void fill_outputs(void)
     fill_output(&radius, sizeof(certreg_radius));
     fill_output(&certificate, sizeof(certreg_certificate));
     fill_output(&found, sizeof(certreg_bounds));
+    fill_output(&worst, sizeof(certreg_worst_function));
     fill_output(&why, sizeof(certreg_error));
 }
 
@@ -89,7 +92,8 @@ static certreg_status use(int which)
     case 3: return certreg_certify(e, 0, &question.question, 1, &certificate.certificate);
     case 4: return certreg_solver_worst_case(solver, &bounds.bounds, 0, 0.1, &shift.shift);
     case 5: return certreg_bisection_within(bisection, &bounds.bounds, 0, 1, &radius.radius);
-    default: return certreg_bisection_above(bisection, &bounds.bounds, NULL, 1, 0, &radius.radius);
+    case 6: return certreg_bisection_above(bisection, &bounds.bounds, NULL, 1, 0, &radius.radius);
+    default: return certreg_solver_worst_function(solver, &bounds.bounds, 0, 1, 1, &worst.worst);
     }
 }
 
@@ -105,6 +109,7 @@ static const struct {
     {&bounds, &shift, sizeof(certreg_bounds), sizeof(certreg_mean_change), 0, 0},
     {&bounds, &radius, sizeof(certreg_bounds), sizeof(certreg_radius), 0, 0},
     {&bounds, &radius, sizeof(certreg_bounds), sizeof(certreg_radius), 0, 0},
+    {&bounds, &worst, sizeof(certreg_bounds), sizeof(certreg_worst_function), 0, 0},
 };
 
 /* And newer callers are served if they set no field that is not known. */
@@ -165,7 +170,7 @@ TEST(structs_of_errors_are_written_to_the_callers_size)
     }
 }
 
-/* ---- arrays are stepped by the size of their first element */
+/* ---- arrays are stepped by the size of their first element; those of bounds: unit_bisection.c */
 typedef struct newer_question {
     certreg_question known;
     double later[2];
@@ -174,10 +179,6 @@ typedef struct newer_certificate {
     certreg_certificate known;
     double later;
 } newer_certificate;
-typedef struct newer_bounds {
-    certreg_bounds known;
-    double later[3];
-} newer_bounds;
 
 TEST(structs_in_arrays_are_stepped_by_the_first_size)
 {
@@ -208,32 +209,6 @@ TEST(structs_in_arrays_are_stepped_by_the_first_size)
     ck_assert_int_eq(c[2].known.status, CERTREG_OK);
     ck_assert_double_eq(c[1].known.radius, 0);
     ck_assert_double_gt(c[2].known.radius, c[0].known.radius);
-}
-
-TEST(structs_in_an_array_of_bounds_are_stepped_by_the_first)
-{
-    newer_bounds b[2];
-    certreg_radius both = {.struct_size = sizeof both}, first = both, second = both;
-    certreg_bounds one =
-        BOUNDS(.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE, .sigma = 1,
-               .mean_lo = 0.5, .mean_hi = 0.6, .variance_hi = 0.2);
-    memset(b, 0, sizeof b);
-    b[0].known = one;
-    ck_assert_int_eq(certreg_bisection_above(bisection, &one, NULL, 1, 0, &first), CERTREG_OK);
-    one.mean_lo = 0.25, b[1].known = one;
-    ck_assert_int_eq(certreg_bisection_above(bisection, &one, NULL, 1, 0, &second), CERTREG_OK);
-    ck_assert_double_lt(second.radius, first.radius);
-    b[0].known.struct_size = sizeof b[0];
-    b[1].known.struct_size = 0;
-    ck_assert_int_eq(certreg_bisection_above(bisection, &b[0].known, NULL, 2, 0, &both),
-                     CERTREG_OK);
-    ck_assert_double_eq(both.radius, second.radius);
-    ck_assert_uint_eq(both.limiting, 1);
-    b[1].later[0] = 1;
-    ck_assert_int_eq(certreg_bisection_above(bisection, &b[0].known, NULL, 2, 0, &both),
-                     CERTREG_E_VERSION);
-    ck_assert_double_eq(both.radius, 0);
-    KIT_SAYS(certreg_bisection_error(bisection), "bounds[1]");
 }
 
 /* The header is read by programs that set every field to zero: defaults are the documented ones. */

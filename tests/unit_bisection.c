@@ -143,6 +143,7 @@ TEST(bisection_above_steps_arrays_by_their_first_struct_size)
     bounds[1].later = 1;
     ck_assert_int_eq(certreg_bisection_above(bisection, &bounds[0].known, threshold, 3, 0, &out),
                      CERTREG_E_VERSION);
+    ck_assert_double_eq(out.radius, 0);
     KIT_SAYS(certreg_bisection_error(bisection), "bounds[1]");
 }
 

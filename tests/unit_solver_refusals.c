@@ -1,5 +1,5 @@
 /* What solver and bisection refuse, bounds, arguments and plans: the message names the field, and
- * nothing is proven. */
+ * nothing is proven. Structs of other sizes: api_structs.c; memory of the caller: fault_memory.c. */
 #include <certreg/solver.h>
 #include "base/handle.h"
 #include "bisection/bisection.h"
@@ -180,6 +180,9 @@ TEST(solver_and_bisection_name_bad_radius_and_tolerance)
         tolerance_is_refused(two, tolerances[i], 0, CERTREG_E_INVALID, "tolerance");
     radius_is_refused(two, (double[]){0, NAN}, 2, 0, CERTREG_E_INVALID, "threshold[1]");
     radius_is_refused(two, NULL, 0, 0, CERTREG_E_INVALID, "count");
+    bounds_are_refused(NULL, 0, CERTREG_E_INVALID, "bounds");
+    ck_assert_int_eq(certreg_solver_worst_case(solver, two, 0, 1, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_within(bisection, two, 0, 0.1, NULL), CERTREG_E_INVALID);
 }
 
 /* Also behind an element that already makes the radius 0. */
@@ -204,43 +207,6 @@ TEST(solver_and_bisection_error_is_that_of_the_last_call)
     shift_of(&bounds, 1), within(&bounds, 0.1);
     ck_assert_int_eq(certreg_solver_error(solver)->status, CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_error(bisection)->status, CERTREG_OK);
-}
-
-/* ---- structs and handles */
-TEST(solver_distinguishes_bounds_of_other_versions)
-{
-    struct {
-        certreg_bounds known;
-        double later;
-    } newer = {good(), 0};
-    newer.known.struct_size = sizeof newer;
-    ck_assert_double_gt(shift_of(&newer.known, 1).rise, 0);
-    newer.later = 1;
-    expect_status(&newer.known, 0, 1, CERTREG_E_VERSION, "bounds");
-    newer.known.struct_size = sizeof newer.known - 8;
-    bounds_are_refused(&newer.known, 0, CERTREG_E_INVALID, "struct_size");
-    bounds_are_refused(NULL, 0, CERTREG_E_INVALID, "bounds");
-}
-
-/* One of a wrong size keeps what it has, and a later version's fields are 0. */
-TEST(solver_and_bisection_refuse_wrong_outputs_and_null_handles)
-{
-    const certreg_bounds b = good();
-    certreg_mean_change change = {.struct_size = 12, .rise = 7};
-    certreg_radius radius = {.struct_size = 12, .radius = 7};
-    struct {
-        certreg_mean_change known;
-        double later;
-    } newer = {{.struct_size = sizeof newer}, 7};
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 0, 1, &change), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_bisection_within(bisection, &b, 0, 0.1, &radius), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_bisection_above(bisection, &b, NULL, 1, 0, &radius),
-                     CERTREG_E_INVALID);
-    ck_assert(change.rise == 7 && radius.radius == 7);
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 0, 1, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_bisection_within(bisection, &b, 0, 0.1, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 0, 1, &newer.known), CERTREG_OK);
-    ck_assert(newer.later == 0 && newer.known.struct_size == sizeof newer);
 }
 
 /* ---- busy handles, marked by hand, since these calls call nobody back */
@@ -324,25 +290,6 @@ TEST_ROWS(solver_and_bisection_plan_names_the_bad_field, bad_plans)
     ck_assert_int_eq(certreg_solver_create(&shorter, &why, &s), bad_plans[_i].status);
     ck_assert_ptr_null(s);
     KIT_SAYS(&why, bad_plans[_i].word);
-}
-
-TEST(solver_and_bisection_live_in_the_callers_memory)
-{
-    certreg_solver_plan of_solver = {
-        .struct_size = sizeof of_solver, .memory = memory, .memory_bytes = certreg_solver_size()};
-    certreg_bisection_plan of_bisection =
-        STRUCT(certreg_bisection_plan, .memory = memory, .memory_bytes = certreg_bisection_size());
-    certreg_solver *s;
-    certreg_bisection *b;
-    ck_assert_int_eq(certreg_solver_create(&of_solver, NULL, &s), CERTREG_OK);
-    ck_assert_ptr_eq(s, memory);
-    certreg_solver_destroy(s);
-    ck_assert_int_eq(certreg_bisection_create(&of_bisection, NULL, &b), CERTREG_OK);
-    ck_assert_ptr_eq(b, memory);
-    certreg_bisection_destroy(b);
-    of_solver.memory_bytes--, of_bisection.memory_bytes--;
-    ck_assert_int_eq(certreg_solver_create(&of_solver, NULL, &s), CERTREG_E_SMALL_MEMORY);
-    ck_assert_int_eq(certreg_bisection_create(&of_bisection, NULL, &b), CERTREG_E_SMALL_MEMORY);
 }
 
 TEST(solver_and_bisection_create_need_an_out_and_a_known_version)

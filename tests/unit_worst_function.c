@@ -200,24 +200,9 @@ TEST_ROWS(worst_function_refuses_what_has_none, refused)
     ck_assert_msg(got == refused[_i].status, "status %d: %s", got, why->text);
     KIT_SAYS(why, refused[_i].word);
     ck_assert(out.region_count == 0 && out.change == 0 && out.bound == INFINITY);
-}
-
-TEST(worst_function_refuses_wrong_structs_and_handles)
-{
-    const certreg_bounds good = known(ALL, 0.3, 0.2, 0.25, 0, 1);
-    certreg_worst_function out = {.struct_size = 12, .change = 7};
-    ck_assert_int_eq(certreg_solver_worst_function(solver, &good, 0, 1, 1, &out),
-                     CERTREG_E_INVALID);
-    ck_assert_double_eq(out.change, 7);
-    ck_assert_int_eq(certreg_solver_worst_function(solver, &good, 0, 1, 1, NULL),
-                     CERTREG_E_INVALID);
-    struct {
-        certreg_worst_function known;
-        double later;
-    } newer = {{.struct_size = sizeof newer}, 7};
-    ck_assert_int_eq(certreg_solver_worst_function(solver, &good, 0, 1, 1, &newer.known),
-                     CERTREG_OK);
-    ck_assert(newer.later == 0 && newer.known.struct_size == sizeof newer);
+    ck_assert_int_eq(
+        certreg_solver_worst_function(solver, b, 0, refused[_i].radius, refused[_i].side, NULL),
+        CERTREG_E_INVALID);
 }
 
 SOLVER_MAIN("worst function")
