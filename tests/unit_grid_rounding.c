@@ -316,7 +316,7 @@ TEST_ROWS(cell_find_in_double_gives_the_cells_of_the_reference, rows)
 }
 
 /* ---- float, double and double-double: each is right if it decides */
-static int float_decides(const cr_noise_stream *s, const struct special_cell *c)
+static int float_decides(const cr_noise_stream *s, const special_cell *c)
 {
     const cr_cell cell = cr_cell_of(c->z, c->s);
     uint32_t words[4];
@@ -330,7 +330,7 @@ static int float_decides(const cr_noise_stream *s, const struct special_cell *c)
 }
 
 /* The same of double, for the words as cr_cell_resolve makes them. */
-static int double_decides(const cr_noise_stream *s, const struct special_cell *c)
+static int double_decides(const cr_noise_stream *s, const special_cell *c)
 {
     const cr_cell cell = cr_cell_of(c->z, c->s);
     uint32_t first[4], second[4];
@@ -349,8 +349,8 @@ TEST(cell_steps_decide_only_if_they_are_right)
     const cr_noise noise = {.seed = SPECIAL_SEED, .inputs = 4};
     const cr_noise_stream s = cr_noise_stream_of(&noise);
     int open_in_float = 0, open_in_double = 0;
-    for (int i = 0; i < KIT_ROWS(special_cells); i++) {
-        const struct special_cell *c = &special_cells[i];
+    for (int i = 0; i < SPECIAL_CELLS; i++) {
+        const special_cell cell_of = special_cell_of(i), *c = &cell_of;
         const cr_cell cell = cr_cell_of(c->z, c->s);
         const double base = (double)cell.base / (double)cell.h,
                      found =
@@ -363,7 +363,7 @@ TEST(cell_steps_decide_only_if_they_are_right)
         open_in_double += !double_decides(&s, c);
     }
     /* Nothing here is for float, and most is not for double: all steps were asked. */
-    ck_assert_int_eq(open_in_float, KIT_ROWS(special_cells));
+    ck_assert_int_eq(open_in_float, SPECIAL_CELLS);
     ck_assert_int_gt(open_in_double, 90);
 }
 

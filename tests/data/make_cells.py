@@ -202,7 +202,7 @@ def ends():
     radii = [0, 1, 2**32, 2**64 - 1, 2**64, 2**95 - 1, 2**95, 2**96 - 1, 2**96 - 2, 2**96 - 2**32]
     radii += [2**96 - 2**64, 0xB504F333 << 64, (0xB504F334 << 64) - 1, 2**96 // 3]
     turns = [0] + [k * 2**93 - below for k in range(1, 8) for below in (0, 1)] + [2**96 - 1]
-    return [(x, y) for i, x in enumerate(radii) for y in turns[i % 2 :: 2]] + [
+    return [(x, y) for i, x in enumerate(radii) for y in turns[i % 4 :: 4]] + [
         (mixed(i) << 32 | i, mixed(i + 500) << 32 | i) for i in range(10)
     ]
 
@@ -261,10 +261,13 @@ def print_million():
 
 def print_special():
     print(f"enum {{ SPECIAL_SEED = {TAIL_SEED} }};")
-    print("static const struct special_cell {\n    uint64_t block;\n    unsigned number;")
-    print("    float z, s;\n    int32_t n;\n} special_cells[] = {")
-    for block, number, z, s, n in special():
-        print(f"    {{{block:#x}, {number}, {short(z)}f, {short(s)}f, {n}}},")
+    print("static const struct special_pair {\n    uint64_t block;")
+    print("    unsigned number; /* of the first */\n    float z[2], s[2];\n    int32_t n[2];")
+    print("} special_pairs[] = {")
+    cells = list(special())
+    for one, two in zip(cells[::2], cells[1::2]):
+        z, s = (f"{{{short(one[k])}f, {short(two[k])}f}}" for k in (2, 3))
+        print(f"    {{{one[0]:#x}, {one[1]}, {z}, {s}, {{{one[4]}, {two[4]}}}}},")
     print("};")
 
 
