@@ -56,8 +56,7 @@ static double unit_of(int k)
 static certreg_certificate read_dial(dial d, int k, int32_t statistic)
 {
     d.form = dials[k].form;
-    certreg_model m = kit_model(dial_model, &d, 2, 1);
-    m.kind = &dials[k].kind;
+    certreg_model m = KIT_MODEL(dial_model, &d, 2, 1, .kind = &dials[k].kind);
     if (dials[k].hi > dials[k].lo) m.lo = &dials[k].lo, m.hi = &dials[k].hi;
     certreg_estimator *e = kit_begun(m, kit_plan(4000), origin, sigma, 3);
     certreg_question q = QUESTION(.tolerance = 15 * unit_of(k), .statistic = statistic,
@@ -195,8 +194,7 @@ enum { CAPACITY = 100, PILOT = 13, WISHES = 2 * sizeof wishes / sizeof *wishes }
 static certreg_estimator *make_short(void)
 {
     static double still = 0;
-    certreg_plan p = kit_plan(CAPACITY);
-    p.pilot = PILOT;
+    certreg_plan p = KIT_PLAN(CAPACITY, .pilot = PILOT);
     return make(&still, CERTREG_OUTPUT_ANGLE, centered, p);
 }
 
@@ -208,12 +206,11 @@ static certreg_question wish(int i)
                     .target = asks_target(wishes[i / 2].wanted * (i % 2 ? 0.88 : 1)));
 }
 
-static certreg_forecast forecast(certreg_estimator *e, const certreg_question *q)
+static uint64_t least_samples(certreg_estimator *e, const certreg_question *q)
 {
-    certreg_forecast f = {.struct_size = sizeof f};
-    KIT_OK(e, certreg_estimator_forecast(e, q, &f));
-    ck_assert_uint_gt(f.least_samples, 0);
-    return f;
+    const uint64_t least = asks_forecast(e, *q).least_samples;
+    ck_assert_uint_gt(least, 0);
+    return least;
 }
 
 /* What all samples prove is not given up, with a forecast before or without. */
@@ -221,7 +218,7 @@ TEST_TIMES(angle_forecast_before_the_pilot_is_at_most_the_samples, 2 * WISHES)
 {
     const certreg_question q = wish(_i % WISHES);
     certreg_estimator *e = make_short();
-    const uint64_t least = _i < WISHES ? forecast(e, &q).least_samples : 0;
+    const uint64_t least = _i < WISHES ? least_samples(e, &q) : 0;
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c.radius, q.target->radius);
@@ -236,7 +233,7 @@ TEST_TIMES(angle_target_that_is_just_attainable_is_not_given_up, WISHES / 2)
     certreg_estimator *e = make_short();
     q.target = asks_target(kit_ask(e, CAPACITY, q).radius);
     KIT_OK(e, certreg_estimator_begin(e, origin, 1, 1));
-    forecast(e, &q);
+    least_samples(e, &q);
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_double_ge(c.radius, q.target->radius);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
@@ -256,8 +253,7 @@ TEST_ROWS(angle_radius_without_a_pilot_is_nearly_that_of_a_number, given)
 {
     double radius[2];
     double degrees = given[_i].degrees;
-    certreg_plan p = kit_plan(given[_i].samples);
-    p.pilot = SIZE_MAX;
+    certreg_plan p = KIT_PLAN(given[_i].samples, .pilot = SIZE_MAX);
     for (int32_t kind = CERTREG_OUTPUT_REAL; kind <= CERTREG_OUTPUT_ANGLE; kind++) {
         certreg_estimator *e = make(&degrees, kind, centered, p);
         certreg_question q =

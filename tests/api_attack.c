@@ -265,8 +265,7 @@ static void run_all(certreg_attack *a)
     static const float along[2][INPUTS] = {{1, 0, 0}, {-1, 0, 0}};
     for (int run = 0; run < RUNS; run++) {
         certreg_attack_options o = attack_options(run == 1 ? RUN - 50 : RUN);
-        certreg_question q = kit_question(run == 2 ? 0.6 : 0.5);
-        q.prediction = &zero;
+        certreg_question q = QUESTION(.tolerance = run == 2 ? 0.6 : 0.5, .prediction = &zero);
         o.number = run == 3, o.direction = along[run == 4];
         if (run == 5) o.alpha = 0.05;
         attack_found(a, q, o, NULL);
@@ -277,10 +276,8 @@ static void run_all(certreg_attack *a)
 TEST(attack_steps_share_no_noise_with_each_other_or_the_record)
 {
     static seen s;
-    certreg_model m = kit_model(keep_rows, &s, INPUTS, 1);
-    m.batch = 32;
-    certreg_plan p = kit_plan(RECORD);
-    p.pilot = SIZE_MAX;
+    certreg_model m = KIT_MODEL(keep_rows, &s, INPUTS, 1, .batch = 32);
+    certreg_plan p = KIT_PLAN(RECORD, .pilot = SIZE_MAX);
     certreg_estimator *e = kit_create(NULL, &m, &p);
     certreg_attack *a = attack_on(e, RUN);
     KIT_OK(e, certreg_estimator_begin(e, origin, 1, 7));
@@ -408,8 +405,7 @@ TEST(attack_forecast_of_a_linear_model_is_where_it_breaks)
     setup s = of_corner(linear, 10000);
     double steepness = 0;
     for (size_t j = 0; j < INPUTS; j++) steepness += pow(weights[j] * (double)units[j], 2);
-    certreg_question q = kit_question(1);
-    q.prediction = &center;
+    certreg_question q = QUESTION(.tolerance = 1, .prediction = &center);
     open_at(&s, corner, sigma, 5);
     const certreg_attack_result r = attack_found(s.v.a, q, attack_options(0), NULL);
     ck_assert(is_nothing(&r));

@@ -76,8 +76,7 @@ TEST_ROWS(backend_open_refuses_with_a_reason, refusals)
     KIT_SAYS(&why, refusals[_i].words);
     ck_assert_int_eq(open_backend(refusals[_i].module, refusals[_i].number, NULL, &other), wanted);
     ck_assert_ptr_null(other);
-    ck_assert_int_eq(open_backend(refusals[_i].module, 1, &why, NULL), CERTREG_E_INVALID);
-    KIT_SAYS(&why, "out");
+    KIT_UNMADE(&why, open_backend(refusals[_i].module, 1, &why, NULL), CERTREG_E_INVALID, "out");
 }
 
 TEST(backend_open_never_writes_beyond_the_error_struct)
@@ -127,8 +126,8 @@ TEST(backend_open_cpu_without_room_for_threads_is_a_status)
 TEST(backend_open_refuses_no_module)
 {
     certreg_backend *backend = NULL;
-    ck_assert_int_eq(certreg_backend_open(NULL, 0, NULL, &why, &backend), CERTREG_E_INVALID);
-    KIT_SAYS(&why, "module is NULL");
+    KIT_UNMADE(&why, certreg_backend_open(NULL, 0, NULL, &why, &backend), CERTREG_E_INVALID,
+               "module is NULL");
 }
 
 /* The module lies beside the library where nvcc was there to build it. Then it is for the driver
@@ -177,9 +176,8 @@ TEST(backend_open_gives_a_reason_for_paths_of_any_length)
             memset(path, 'm', paths[i].letters);
             path[paths[i].letters] = 0;
             if (slash) path[0] = '/';
-            ck_assert_int_eq(certreg_backend_open(path, 0, NULL, &why, &backend),
-                             CERTREG_E_NO_BACKEND);
-            KIT_SAYS(&why, paths[i].reason);
+            KIT_UNMADE(&why, certreg_backend_open(path, 0, NULL, &why, &backend),
+                       CERTREG_E_NO_BACKEND, paths[i].reason);
             KIT_SAYS(&why, slash ? "give one that is there" : "give \"cuda\", or");
         }
 }
@@ -337,9 +335,8 @@ TEST(backend_of_another_version_is_refused)
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     const certreg_plan p = kit_plan(9);
     certreg_estimator *none;
-    ck_assert_int_eq(certreg_estimator_create((void *)&other, &m, &p, &why, &none),
-                     CERTREG_E_VERSION);
-    KIT_SAYS(&why, "another version of the library opened this backend");
+    KIT_UNMADE(&why, certreg_estimator_create((void *)&other, &m, &p, &why, &none),
+               CERTREG_E_VERSION, "another version of the library opened this backend");
     certreg_backend_close((void *)&other);
 }
 

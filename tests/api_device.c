@@ -198,8 +198,8 @@ TEST_TIMES(device_draws_the_cpus_bits_into_its_own_memory, 2)
     KIT_OK(device, certreg_estimator_begin(device, where, 0.3, 5));
     KIT_OK(cpu, certreg_estimator_draw(cpu, 4, 5, a));
     for (int i = 0; i < 2; i++) {
-        KIT_STATUS(device, certreg_estimator_draw(device, 4, 5, wrong[i]), CERTREG_E_INVALID);
-        KIT_SAYS(certreg_estimator_error(device), "x is not memory of device 0");
+        KIT_REFUSED(device, certreg_estimator_draw(device, 4, 5, wrong[i]), CERTREG_E_INVALID,
+                    "x is not memory of device 0");
     }
     KIT_OK(device, certreg_estimator_draw(device, 4, 5, x));
     ck_assert_int_eq(cudaMemcpyAsync(b, x, sizeof b, cudaMemcpyDeviceToHost, stream), 0);
@@ -237,10 +237,10 @@ TEST(device_asks_and_tells_in_its_own_memory)
         ck_assert_double_eq_tol(a[i].radius, b[i].radius, 1e-9 * a[i].radius);
         ck_assert_uint_eq(a[i].input_digest, b[i].input_digest);
     }
-    KIT_STATUS(device, certreg_estimator_record(device, 0, BATCH + 1, y), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(device), "at most model.batch");
-    KIT_STATUS(device, certreg_estimator_begin(device, elsewhere, 0.3, 5), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(device), "z is memory of another device than 0");
+    KIT_REFUSED(device, certreg_estimator_record(device, 0, BATCH + 1, y), CERTREG_E_INVALID,
+                "at most model.batch");
+    KIT_REFUSED(device, certreg_estimator_begin(device, elsewhere, 0.3, 5), CERTREG_E_INVALID,
+                "z is memory of another device than 0");
 }
 
 TEST(device_of_the_calling_thread_stays_current)

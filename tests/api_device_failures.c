@@ -133,12 +133,10 @@ TEST(device_stream_is_refused_only_while_it_is_capturing)
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     KIT_OK(e, certreg_estimator_sample(e, 0, 300));
     emulated_capture(stream, 1);
-    KIT_STATUS(e, certreg_estimator_sample(e, 300, 300), CERTREG_E_WRONG_STATE);
-    KIT_SAYS(certreg_estimator_error(e), capturing);
+    KIT_REFUSED(e, certreg_estimator_sample(e, 300, 300), CERTREG_E_WRONG_STATE, capturing);
     KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_E_WRONG_STATE);
-    ck_assert_int_eq(certreg_estimator_create(backend, &m, &p, &why, &other),
-                     CERTREG_E_WRONG_STATE);
-    KIT_SAYS(&why, capturing);
+    KIT_UNMADE(&why, certreg_estimator_create(backend, &m, &p, &why, &other), CERTREG_E_WRONG_STATE,
+               capturing);
     emulated_capture(stream, 0);
     const certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate(), right = c;
@@ -301,10 +299,9 @@ TEST(device_numbers_and_module_versions_are_checked)
         CERTREG_E_VERSION);
     ck_assert_ptr_null(backend);
     /* no module */
-    ck_assert_int_eq(
-        certreg_backend_open(path_beside("../libcertreg.so", path), 0, NULL, &why, &backend),
-        CERTREG_E_NO_BACKEND);
-    KIT_SAYS(&why, "is not a module");
+    KIT_UNMADE(&why,
+               certreg_backend_open(path_beside("../libcertreg.so", path), 0, NULL, &why, &backend),
+               CERTREG_E_NO_BACKEND, "is not a module");
 }
 
 FIXTURE(as_new, nothing_stays)

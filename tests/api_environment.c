@@ -379,8 +379,7 @@ static void run_all(uint32_t constraints)
     z[INPUTS - 1] = 1e-40f;                  /* masked: handed on as it is */
     certreg_model m = kit_model(greatest, NULL, INPUTS, OUTPUTS);
     m.batch = ROWS, m.scale = scale, m.kind = kinds, m.lo = lo, m.hi = hi;
-    certreg_plan p = kit_plan(SAMPLES);
-    p.audit = CERTREG_AUDIT_DEFAULT;
+    certreg_plan p = KIT_PLAN(SAMPLES, .audit = CERTREG_AUDIT_DEFAULT);
     p.constraints = constraints, p.progress = progress;
     certreg_backend *backend = NULL;
     certreg_estimator *e = NULL;

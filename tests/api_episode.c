@@ -84,8 +84,8 @@ TEST(serving_records_of_pairs_are_for_plans_of_pairs_alone)
     ck_assert_mem_eq(bytes[1], bytes[0], count);
     certreg_estimator *again = server(CERTREG_PLAN_PAIRS), *other = server(0);
     KIT_OK(again, certreg_estimator_import(again, bytes, count));
-    KIT_STATUS(other, certreg_estimator_import(other, bytes, count), CERTREG_E_MISMATCH);
-    KIT_SAYS(certreg_estimator_error(other), "CERTREG_PLAN_PAIRS");
+    KIT_REFUSED(other, certreg_estimator_import(other, bytes, count), CERTREG_E_MISMATCH,
+                "CERTREG_PLAN_PAIRS");
 }
 
 TEST_TIMES(serving_estimate_refuses_the_other_kind_of_question, 2)
@@ -97,8 +97,7 @@ TEST_TIMES(serving_estimate_refuses_the_other_kind_of_question, 2)
     certreg_estimator *e = server(_i ? CERTREG_PLAN_PAIRS : 0);
     KIT_OK(e, certreg_estimator_sample(e, 0, SERVED));
     KIT_OK(e, certreg_estimator_estimate(e, both + _i, &out));
-    KIT_STATUS(e, certreg_estimator_estimate(e, both + !_i, &out), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "pairs");
+    KIT_REFUSED(e, certreg_estimator_estimate(e, both + !_i, &out), CERTREG_E_INVALID, "pairs");
     if (_i) KIT_STATUS(e, certreg_estimator_estimate(e, both + 2, &out), CERTREG_E_INVALID);
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(certreg_question_digest(both + i, NULL, digest + i), CERTREG_OK);
@@ -113,8 +112,8 @@ TEST(certify_refuses_samples_in_serving_pairs)
         certreg_certificate c = kit_stale();
         certreg_forecast f = {.struct_size = sizeof f};
         certreg_bounds b = {.struct_size = sizeof b};
-        KIT_STATUS(e, certreg_certify(e, SERVED, &q, 1, &c), CERTREG_E_INVALID);
-        KIT_SAYS(certreg_estimator_error(e), "CERTREG_PLAN_PAIRS");
+        KIT_REFUSED(e, certreg_certify(e, SERVED, &q, 1, &c), CERTREG_E_INVALID,
+                    "CERTREG_PLAN_PAIRS");
         ck_assert(kit_is_blank(&c, CERTREG_E_INVALID));
         KIT_OK(e, certreg_estimator_sample(e, 0, SERVED));
         KIT_STATUS(e, certreg_estimator_bounds(e, &q, 1, &b), CERTREG_E_INVALID);
@@ -191,8 +190,8 @@ TEST_ROWS(episode_plan_with_the_gradient_or_pilot_is_refused, no_plans)
     certreg_estimator *e;
     size_t bytes;
     p.pilot = no_plans[_i].pilot;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
-    KIT_SAYS(&why, no_plans[_i].words);
+    KIT_UNMADE(&why, certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID,
+               no_plans[_i].words);
     ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &bytes, NULL), CERTREG_E_INVALID);
 }
 
@@ -211,8 +210,7 @@ TEST(episode_deployed_by_its_flag_has_noise_in_every_sample)
     KIT_OK(e, certreg_estimator_record(e, 0, 7, y));
     KIT_OK(e, certreg_estimator_estimate(e, &q, &median));
     ck_assert_double_eq(median, 2);
-    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "CERTREG_PLAN_DEPLOYED");
+    KIT_REFUSED(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_INVALID, "CERTREG_PLAN_DEPLOYED");
     ck_assert(kit_is_blank(&c, CERTREG_E_INVALID));
     p.flags = 0, p.pilot = SIZE_MAX;
     certreg_estimator *other = kit_begun(m, p, (const float[]){1, 2}, 0.5, 1);
@@ -226,8 +224,7 @@ static const double lo[] = {-9, -9, -4}, hi[] = {9, 9, 4};
 
 static certreg_estimator *loop_of_three(void)
 {
-    certreg_model m = kit_model(kit_identity, NULL, 2, 3);
-    m.kind = turn, m.lo = lo, m.hi = hi;
+    certreg_model m = KIT_MODEL(kit_identity, NULL, 2, 3, .kind = turn, .lo = lo, .hi = hi);
     return kit_begun(m, plan_of(CERTREG_PLAN_EPISODE, 0), origin, 1, 1);
 }
 
@@ -284,8 +281,8 @@ TEST(episode_can_be_attacked_but_has_no_prediction_interval)
     certreg_attack *attack = NULL;
     certreg_error why = {.struct_size = sizeof why};
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, none), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "CERTREG_PLAN_EPISODE");
+    KIT_REFUSED(e, certreg_estimator_calibrate(e, &c, none), CERTREG_E_INVALID,
+                "CERTREG_PLAN_EPISODE");
     ck_assert_msg(!certreg_attack_create(e, &plan, &why, &attack), "%s", why.text);
     certreg_attack_destroy(attack);
 }

@@ -146,8 +146,8 @@ TEST_ROWS(create_refuses_empty_or_half_open_ranges, ranges)
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e;
     m.kind = kind, m.lo = ranges[_i].lo, m.hi = ranges[_i].hi;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
-    KIT_SAYS(&why, ranges[_i].word);
+    KIT_UNMADE(&why, certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID,
+               ranges[_i].word);
 }
 
 #ifndef __SANITIZE_ADDRESS__
@@ -168,8 +168,7 @@ TEST(create_and_begin_take_no_more_noise_than_a_level_has)
     enum { INPUTS = 1 << 22, ROWS = 1 };
     const size_t most = ((size_t)1 << 42) / (INPUTS / 4) - ROWS;
     float *z = calloc(INPUTS, sizeof *z);
-    certreg_model m = kit_model(NULL, NULL, INPUTS, 1);
-    m.batch = ROWS;
+    certreg_model m = KIT_MODEL(NULL, NULL, INPUTS, 1, .batch = ROWS);
     for (size_t more = 0; more < 2; more++) {
         certreg_plan p = kit_plan(most + more);
         p.constraints = CERTREG_CONSTRAINT_MEAN;
@@ -188,11 +187,7 @@ TEST(create_names_null_arguments)
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e;
     size_t bytes;
-#define REFUSED(call, word)                        \
-    do {                                           \
-        ck_assert_int_eq(call, CERTREG_E_INVALID); \
-        KIT_SAYS(&why, word);                      \
-    } while (0)
+#define REFUSED(call, word) KIT_UNMADE(&why, call, CERTREG_E_INVALID, word)
     REFUSED(certreg_estimator_create(NULL, NULL, p, &why, &e), "model");
     REFUSED(certreg_estimator_create(NULL, m, NULL, &why, &e), "plan");
     REFUSED(certreg_estimator_create(NULL, m, p, &why, NULL), "out");
@@ -260,9 +255,8 @@ TEST_TIMES(begin_takes_inputs_up_to_2_to_the_24_grid_steps, sizeof grids / sizeo
         const float z[3] = {0, -0.0f, sign * most},
                     beyond[3] = {0, 0, sign * nextafterf(most, INFINITY)};
         KIT_OK(shared, certreg_estimator_begin(shared, z, grids[_i].sigma, 0));
-        KIT_STATUS(shared, certreg_estimator_begin(shared, beyond, grids[_i].sigma, 0),
-                   CERTREG_E_INVALID);
-        KIT_SAYS(certreg_estimator_error(shared), "z[2]");
+        KIT_REFUSED(shared, certreg_estimator_begin(shared, beyond, grids[_i].sigma, 0),
+                    CERTREG_E_INVALID, "z[2]");
     }
     check_usable();
 }
@@ -291,9 +285,8 @@ TEST_ROWS(begin_takes_noise_of_a_least_to_a_greatest_size, noises)
 {
     const float z[3] = {0, 1e-45f, -0.0f};
     KIT_OK(shared, certreg_estimator_begin(shared, z, noises[_i].takes, 0));
-    KIT_STATUS(shared, certreg_estimator_begin(shared, z, noises[_i].refuses, 0),
-               CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(shared), noises[_i].says);
+    KIT_REFUSED(shared, certreg_estimator_begin(shared, z, noises[_i].refuses, 0),
+                CERTREG_E_INVALID, noises[_i].says);
 }
 
 /* ---- sampling and recording */
@@ -381,8 +374,7 @@ TEST(record_takes_the_floats_nearest_to_the_ranges_limits)
         certreg_model m = kit_model(NULL, NULL, 3, 1);
         certreg_plan p = kit_plan(100);
         m.lo = &lo, m.hi = &hi;
-        certreg_estimator *e = kit_create(NULL, &m, &p);
-        KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
+        certreg_estimator *e = kit_begun(m, p, origin, 0.5, 0);
         for (size_t k = 0; k < 100; k++) { /* both ends, and zeros */
             const float y = most * (float)((int)(k % 3) - 1);
             KIT_OK(e, certreg_estimator_record(e, k, 1, &y));
@@ -410,12 +402,10 @@ TEST(sampling_beyond_the_capacity_is_refused)
     } spans[] = {{0, CAPACITY + 1}, {CAPACITY, 1}, {CAPACITY + 1, 0},
                  {UINT64_MAX, 1},   {1, SIZE_MAX}, {UINT64_MAX, SIZE_MAX}};
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
-        KIT_STATUS(shared, certreg_estimator_sample(shared, spans[i].first, spans[i].count),
-                   CERTREG_E_TOO_MANY);
-        KIT_SAYS(certreg_estimator_error(shared), "max_samples");
-        KIT_STATUS(shared, certreg_estimator_draw(shared, spans[i].first, spans[i].count, x),
-                   CERTREG_E_TOO_MANY);
-        KIT_SAYS(certreg_estimator_error(shared), "draw fewer");
+        KIT_REFUSED(shared, certreg_estimator_sample(shared, spans[i].first, spans[i].count),
+                    CERTREG_E_TOO_MANY, "max_samples");
+        KIT_REFUSED(shared, certreg_estimator_draw(shared, spans[i].first, spans[i].count, x),
+                    CERTREG_E_TOO_MANY, "draw fewer");
     }
     KIT_STATUS(shared, certreg_estimator_record(shared, CAPACITY - 1, 2, y), CERTREG_E_TOO_MANY);
     KIT_OK(shared, certreg_estimator_record(shared, CAPACITY - 1, 1, y));
@@ -458,10 +448,8 @@ TEST(record_refuses_pairs_without_a_direction)
     certreg_model m = kit_model(NULL, NULL, 3, 1);
     const certreg_plan p = kit_plan(CAPACITY);
     m.kind = &kind;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 1), CERTREG_E_WRONG_STATE);
-    KIT_SAYS(certreg_estimator_error(e), "eval");
+    certreg_estimator *e = kit_begun(m, p, origin, 0.5, 0);
+    KIT_REFUSED(e, certreg_estimator_sample(e, 0, 1), CERTREG_E_WRONG_STATE, "eval");
     KIT_OK(e, certreg_estimator_record(e, 0, 1, (const float[2]){0, -1}));
     for (int i = 0; i < KIT_ROWS(pairs); i++) {
         KIT_STATUS(e, certreg_estimator_record(e, 1, 1, pairs[i]), CERTREG_E_NOT_FINITE);
@@ -470,27 +458,24 @@ TEST(record_refuses_pairs_without_a_direction)
     }
 }
 
-#define NAMED(call, status, words)                        \
-    do {                                                  \
-        KIT_STATUS(shared, call, status);                 \
-        KIT_SAYS(certreg_estimator_error(shared), words); \
-    } while (0)
-
 TEST(sampling_and_certify_name_null_arguments)
 {
     const certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
-    NAMED(certreg_estimator_begin(shared, NULL, 1, 0), CERTREG_E_INVALID, "z is NULL");
+    KIT_REFUSED(shared, certreg_estimator_begin(shared, NULL, 1, 0), CERTREG_E_INVALID,
+                "z is NULL");
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     KIT_OK(shared, certreg_estimator_sample(shared, 0, 400));
-    NAMED(certreg_certify(shared, 400, NULL, 1, &c), CERTREG_E_INVALID, "question");
-    NAMED(certreg_certify(shared, 400, &q, 1, NULL), CERTREG_E_INVALID, "certificate");
-    NAMED(certreg_certify(shared, 400, &q, 0, &c), CERTREG_E_INVALID, "count");
-    NAMED(certreg_estimator_bounds(shared, NULL, 1, &b), CERTREG_E_INVALID, "question");
-    NAMED(certreg_estimator_bounds(shared, &q, 1, NULL), CERTREG_E_INVALID, "bounds");
-    NAMED(certreg_estimator_export(shared, NULL, NULL), CERTREG_E_INVALID, "bytes");
-    NAMED(certreg_estimator_import(shared, NULL, 100), CERTREG_E_CORRUPT, "");
+    KIT_REFUSED(shared, certreg_certify(shared, 400, NULL, 1, &c), CERTREG_E_INVALID, "question");
+    KIT_REFUSED(shared, certreg_certify(shared, 400, &q, 1, NULL), CERTREG_E_INVALID,
+                "certificate");
+    KIT_REFUSED(shared, certreg_certify(shared, 400, &q, 0, &c), CERTREG_E_INVALID, "count");
+    KIT_REFUSED(shared, certreg_estimator_bounds(shared, NULL, 1, &b), CERTREG_E_INVALID,
+                "question");
+    KIT_REFUSED(shared, certreg_estimator_bounds(shared, &q, 1, NULL), CERTREG_E_INVALID, "bounds");
+    KIT_REFUSED(shared, certreg_estimator_export(shared, NULL, NULL), CERTREG_E_INVALID, "bytes");
+    KIT_REFUSED(shared, certreg_estimator_import(shared, NULL, 100), CERTREG_E_CORRUPT, "");
     check_usable();
 }
 
@@ -506,8 +491,7 @@ static certreg_estimator *with_range(double range)
     m.lo = lo, m.hi = hi;
     p.pilot = SIZE_MAX;
     p.constraints = CERTREG_CONSTRAINTS_ECGM;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, origin, 1e-3, 0));
+    certreg_estimator *e = kit_begun(m, p, origin, 1e-3, 0);
     return e;
 }
 

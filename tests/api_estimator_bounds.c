@@ -25,10 +25,8 @@ static certreg_estimator *make(int32_t kind, uint32_t constraints)
     certreg_model m = kit_model(curved, NULL, INPUTS, 1);
     m.kind = kinds, m.lo = lo + (kind != CERTREG_OUTPUT_REAL),
     m.hi = hi + (kind != CERTREG_OUTPUT_REAL);
-    certreg_plan p = kit_plan(SAMPLES);
-    p.constraints = constraints;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, where, sigma, 3));
+    certreg_plan p = PLAN(.constraints = constraints, .seed = 11, .max_samples = SAMPLES);
+    certreg_estimator *e = kit_begun(m, p, where, sigma, 3);
     calls = 0;
     return e;
 }
@@ -177,8 +175,7 @@ TEST_TIMES(bounds_of_an_abstaining_mean_are_the_better_ones, 2)
     enum { FEW = 200 };
     static const double truth = 0.6 * 0.5 + 0.2 * -1 * 2;
     certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
-    certreg_question q = kit_question(0.1);
-    q.statistic = CERTREG_STATISTIC_MEAN;
+    certreg_question q = QUESTION(.tolerance = 0.1, .statistic = CERTREG_STATISTIC_MEAN);
     q.method = _i ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
     const certreg_certificate c = kit_ask(e, FEW, q);
     const certreg_bounds b = asks_bounds(e, &q, &c);
@@ -231,13 +228,6 @@ static certreg_estimator *made(certreg_eval eval)
     return kit_create(NULL, &m, &p);
 }
 
-static certreg_bounds bounds_of(certreg_estimator *e, const certreg_question *q, int32_t side)
-{
-    certreg_bounds b = {.struct_size = sizeof b};
-    KIT_OK(e, certreg_estimator_bounds(e, q, side, &b));
-    return b;
-}
-
 TEST(bounds_do_not_depend_on_the_place_of_a_rare_value)
 {
     static const size_t places[] = {PILOT + 300, PILOT, RECORDED - 1};
@@ -252,7 +242,7 @@ TEST(bounds_do_not_depend_on_the_place_of_a_rare_value)
         KIT_OK(e, certreg_estimator_begin(e, z, 1, 1));
         for (size_t i = 0; i < RECORDED; i++)
             KIT_OK(e, certreg_estimator_record(e, i, 1, i == places[k] ? &rare : &usual));
-        b[k] = bounds_of(e, &q, CERTREG_SIDE_UPPER);
+        b[k] = asks_side(e, &q, CERTREG_SIDE_UPPER);
         ck_assert_mem_eq(b + k, b, sizeof *b);
     }
     /* One of 800 at a share of alpha: not silence, and not the normal approximation. */
@@ -282,7 +272,7 @@ TEST_TIMES(bounds_of_the_mean_reach_as_far_as_the_moment_allows, 2)
                                             .constraints = CERTREG_CONSTRAINTS_ECM);
         KIT_OK(e, certreg_estimator_begin(e, z, 1, record));
         KIT_OK(e, certreg_estimator_sample(e, 0, RECORDED));
-        const certreg_bounds b = bounds_of(e, &q, _i ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
+        const certreg_bounds b = asks_side(e, &q, _i ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
         const long double center = b.moment_center, below = center - (long double)b.mean_lo,
                           above = (long double)b.mean_hi - center, moment = b.moment_hi;
         ck_assert_uint_ne(b.constraints & CERTREG_CONSTRAINT_MOMENT, 0);
@@ -297,11 +287,10 @@ TEST(bounds_have_a_sigma_below_the_noise_of_each_feature)
     const certreg_question q = kit_question(1);
     for (int i = 1; i < 100; i++) {
         const float steps = 0.1f * (float)i;
-        certreg_model m = kit_model(kit_identity, NULL, 1, 1);
-        m.scale = &steps;
+        certreg_model m = KIT_MODEL(kit_identity, NULL, 1, 1, .scale = &steps);
         certreg_estimator *e = kit_begun(m, PLAN(.max_samples = 40), z, 0.7, 1);
         KIT_OK(e, certreg_estimator_sample(e, 0, 40));
-        const double found = bounds_of(e, &q, CERTREG_SIDE_UPPER).sigma;
+        const double found = asks_side(e, &q, CERTREG_SIDE_UPPER).sigma;
         ck_assert((long double)found * (long double)steps <=
                   (long double)(float)(0.7 * (double)steps));
         ck_assert_double_gt(found, 0.7 * (1 - 1e-7));
@@ -403,15 +392,14 @@ TEST_ROWS(reason_is_the_first_that_applies, rows)
     ck_assert_int_eq(c.outcome == CERTREG_OUTCOME_ABSTAINED, c.reason != 0);
     ck_assert_int_eq(c.reserved, 0);
     if (c.reason == CERTREG_REASON_EQUAL_OUTPUTS)
-        ck_assert_uint_eq(bounds_of(e, &rows[_i].q, CERTREG_SIDE_UPPER).constraints, 0);
+        ck_assert_uint_eq(asks_side(e, &rows[_i].q, CERTREG_SIDE_UPPER).constraints, 0);
     ck_assert(c.share_allowed > 0 ? c.reason && c.share_out >= c.share_allowed
                                   : c.share_out == 0 && !c.samples_needed);
 }
 
 TEST(reason_has_the_numbers_that_decide)
 {
-    certreg_question q = kit_question(1);
-    q.prediction = &zero;
+    certreg_question q = QUESTION(.tolerance = 1, .prediction = &zero);
     certreg_certificate c = kit_ask(begun(mostly_out), 500, q);
     ck_assert(c.share_out > 0.6 && c.share_out < 0.7);
     ck_assert_double_eq(c.share_allowed, 0.5);
@@ -424,8 +412,7 @@ TEST(reason_has_the_numbers_that_decide)
 /* At the number that would do, there is a radius, and with one sample less there is none. */
 TEST(reason_names_a_number_of_samples_that_does)
 {
-    certreg_question q = kit_question(1);
-    q.prediction = &zero, q.alpha = 1e-9;
+    certreg_question q = QUESTION(.tolerance = 1, .prediction = &zero, .alpha = 1e-9);
     certreg_estimator *e = begun(constant);
     const uint64_t enough = kit_ask(e, 25, q).samples_needed;
     ck_assert_uint_gt(enough, 30);

@@ -203,17 +203,15 @@ TEST(interval_grows_with_failed_outputs)
 
 static void calibrates(const double *truth, certreg_status status, const char *words)
 {
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, truth), status);
-    KIT_SAYS(certreg_estimator_error(e), words);
+    KIT_REFUSED(e, certreg_estimator_calibrate(e, &c, truth), status, words);
 }
 
 static void finds(const certreg_calibration *by, const certreg_rule *r, certreg_status status,
                   const char *words)
 {
     certreg_interval set = {.struct_size = sizeof set, .lo = 1, .hi = 2};
-    KIT_STATUS(e, certreg_estimator_interval(e, by, r, by->output, room, room, 2 * SAMPLES, &set),
-               status);
-    KIT_SAYS(certreg_estimator_error(e), words);
+    KIT_REFUSED(e, certreg_estimator_interval(e, by, r, by->output, room, room, 2 * SAMPLES, &set),
+                status, words);
     if (status) ck_assert(set.lo == -INFINITY && set.hi == INFINITY && set.alpha == 1);
 }
 
@@ -330,11 +328,10 @@ TEST(interval_checks_its_arguments)
                 {NULL, &r, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "calibration"},
                 {&c, &r, 0, room, SAMPLES, NULL, CERTREG_E_INVALID, "interval"}};
     for (int i = 0; i < KIT_ROWS(rows); i++) {
-        KIT_STATUS(e,
-                   certreg_estimator_interval(e, rows[i].c, rows[i].r, rows[i].output, rows[i].lo,
-                                              room, rows[i].room, rows[i].set),
-                   rows[i].status);
-        KIT_SAYS(certreg_estimator_error(e), rows[i].words);
+        KIT_REFUSED(e,
+                    certreg_estimator_interval(e, rows[i].c, rows[i].r, rows[i].output, rows[i].lo,
+                                               room, rows[i].room, rows[i].set),
+                    rows[i].status, rows[i].words);
     }
 }
 
@@ -474,18 +471,16 @@ TEST(interval_rule_refuses_a_coverage_of_another_calibration)
     certreg_coverage asked[4] = {coverage(), coverage(), coverage(), coverage()};
     certreg_rule r = {.struct_size = sizeof r};
     certreg_error why = {.struct_size = sizeof why};
-    ck_assert_int_eq(certreg_interval_rule(asked, &c, &why, &r), CERTREG_E_INVALID);
-    KIT_SAYS(&why, "no points");
+    KIT_UNMADE(&why, certreg_interval_rule(asked, &c, &why, &r), CERTREG_E_INVALID, "no points");
     calibrate(e, &c, 1);
     asked[1].sigma = 0.5, asked[2].points = POINTS, asked[3].calibration_samples = SAMPLES;
     for (int i = 0; i < 4; i++) {
-        ck_assert_int_eq(certreg_interval_rule(asked + i, &c, &why, &r),
-                         i ? CERTREG_E_INVALID : CERTREG_OK);
-        KIT_SAYS(&why, i ? "planned: leave them 0" : "");
+        KIT_UNMADE(&why, certreg_interval_rule(asked + i, &c, &why, &r),
+                   i ? CERTREG_E_INVALID : CERTREG_OK, i ? "planned: leave them 0" : "");
     }
     scores[30] = NAN;
-    ck_assert_int_eq(certreg_interval_rule(asked, &c, &why, &r), CERTREG_E_INVALID);
-    KIT_SAYS(&why, "calibration.scores[30] is NaN");
+    KIT_UNMADE(&why, certreg_interval_rule(asked, &c, &why, &r), CERTREG_E_INVALID,
+               "calibration.scores[30] is NaN");
 }
 
 TEST(interval_rule_allows_the_ends_of_its_ranges)

@@ -16,10 +16,8 @@ static void within(const char *what, int row, double got, double least, double m
 static certreg_estimator *outputs_of(uint64_t n, double sigma, size_t step, uint64_t k)
 {
     const double lo = -1e6, hi = 1e6;
-    certreg_model m = kit_model(NULL, NULL, 1, 1);
-    m.lo = &lo, m.hi = &hi;
-    certreg_plan p = kit_plan(n);
-    p.pilot = SIZE_MAX;
+    certreg_model m = KIT_MODEL(NULL, NULL, 1, 1, .lo = &lo, .hi = &hi);
+    certreg_plan p = KIT_PLAN(n, .pilot = SIZE_MAX);
     certreg_estimator *e = kit_begun(m, p, (const float[]){0}, sigma, 1);
     float *y = calloc(n, sizeof *y);
     for (uint64_t j = 0; j < (k < n ? k : 0); j++) y[j * step % n] = 10;
@@ -201,10 +199,9 @@ TEST_TIMES(output_bounds_of_an_affine_mean_are_close, 2)
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_msg(c.output_lo <= 0.1 && c.output_lo > 0, "%g", c.output_lo);
     ck_assert_msg(c.output_hi >= 0.9 && c.output_hi < 1, "%g", c.output_hi);
-    certreg_bounds b = {.struct_size = sizeof b};
     certreg_question inside = q; /* about the output itself, as these bounds are */
     inside.center = CERTREG_CENTER_TRUE_MEAN, inside.tolerance = 1;
-    KIT_OK(e, certreg_estimator_bounds(e, &inside, CERTREG_SIDE_LOWER, &b));
+    const certreg_bounds b = asks_side(e, &inside, CERTREG_SIDE_LOWER);
     certreg_solver *solver;
     certreg_bisection *unused;
     certreg_mean_change shift = {.struct_size = sizeof shift};
@@ -283,9 +280,8 @@ TEST_TIMES(serving_other_scores_needs_the_mean_of_chernoff, 6)
     certreg_question q = served_question(statistic, samples, 0.1);
     if (kind == CERTREG_OUTPUT_ANGLE) q.prediction = asks_prediction(3.1);
     const certreg_certificate c = kit_ask(e, 0, q);
-    certreg_bounds b[2] = {{.struct_size = sizeof *b}, {.struct_size = sizeof *b}};
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, b));
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, b + 1));
+    const certreg_bounds b[] = {asks_side(e, &q, CERTREG_SIDE_LOWER),
+                                asks_side(e, &q, CERTREG_SIDE_UPPER)};
     double need[2];
     for (int i = 0; i < 2; i++)
         need[i] = chernoff(b[i].range_lo, b[i].range_hi, (double)samples, 0.05);

@@ -292,8 +292,7 @@ static int progress(void *user, uint64_t done, uint64_t total)
 static certreg_estimator *make_asking(asker *a)
 {
     const certreg_model m = kit_model(model, a, INPUTS, OUTPUTS);
-    certreg_plan p = kit_plan(SAMPLES);
-    p.progress = progress, p.progress_user = a;
+    certreg_plan p = KIT_PLAN(SAMPLES, .progress = progress, .progress_user = a);
     return kit_create(NULL, &m, &p);
 }
 
@@ -525,8 +524,7 @@ static vandal tidy(int how)
 TEST_TIMES(misuse_of_arrays_by_a_callback_leads_nowhere_else, 12)
 {
     vandal v = tidy(_i % 6);
-    certreg_plan p = kit_plan(SAMPLES);
-    p.audit = _i > 5;
+    certreg_plan p = KIT_PLAN(SAMPLES, .audit = _i > 5);
     certreg_estimator *e = kit_begun(kit_model(spoil, &v, INPUTS, ASKED), p, z, 0.25, 1);
     v.q[1].output = VAST; /* wrong from the start */
     ck_assert_int_ne(certreg_certify(e, SAMPLES, v.q, ASKED, v.each), CERTREG_OK);

@@ -208,8 +208,7 @@ TEST_ROWS(model_check_of_fewer_or_more_rows, counts)
     const float z[3] = {1.0f, 0.5f, -0.25f};
     const certreg_plan p = PLAN(.max_samples = counts[_i].samples, .pilot = SIZE_MAX);
     int32_t found = 0;
-    certreg_model m = kit_model(fine, &s, 3, 2);
-    m.batch = counts[_i].batch;
+    certreg_model m = KIT_MODEL(fine, &s, 3, 2, .batch = counts[_i].batch);
     certreg_estimator *e = kit_begun(m, p, z, 0.25, 7);
     KIT_OK(e, certreg_model_check(e, counts[_i].rows, NULL));
     ck_assert_uint_eq(s.rows, counts[_i].seen);
@@ -226,8 +225,7 @@ TEST(model_check_of_a_record_of_one_sample)
     static int32_t kinds[PAIRS];
     for (size_t i = 0; i < PAIRS; i++) kinds[i] = CERTREG_OUTPUT_ANGLE_PAIR;
     static const float z[1] = {0};
-    certreg_model m = kit_model(ones, NULL, 1, PAIRS);
-    m.kind = kinds;
+    certreg_model m = KIT_MODEL(ones, NULL, 1, PAIRS, .kind = kinds);
     certreg_estimator *e = kit_begun(m, PLAN(.max_samples = 1), z, 1, 0);
     KIT_OK(e, certreg_model_check(e, 0, NULL));
     kit_ask(e, 1, QUESTION(.tolerance = 1, .prediction = &(double){1}));
@@ -259,8 +257,8 @@ TEST(model_check_refuses_what_it_cannot_check)
     ck_assert(found == 0 && certreg_estimator_error(e)->code == 17 && s.calls == 1);
     e = begun(fine, &s, 0);
     KIT_OK(e, certreg_estimator_sample(e, 0, 3));
-    KIT_STATUS(e, certreg_model_check(e, 0, NULL), CERTREG_E_WRONG_STATE);
-    KIT_SAYS(certreg_estimator_error(e), "before the first one, right after begin");
+    KIT_REFUSED(e, certreg_model_check(e, 0, NULL), CERTREG_E_WRONG_STATE,
+                "before the first one, right after begin");
     e = begun(NULL, NULL, 0);
     KIT_STATUS(e, certreg_model_check(e, 0, NULL), CERTREG_E_WRONG_STATE);
 }

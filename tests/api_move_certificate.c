@@ -92,8 +92,7 @@ TEST(move_certificate_twice_never_gives_radius_back)
 
 TEST(move_certificate_of_served_values_and_output_bounds)
 {
-    certreg_question q = kit_question(1.5);
-    q.serving = asks_serving(101, 0.01);
+    certreg_question q = QUESTION(.tolerance = 1.5, .serving = asks_serving(101, 0.01));
     const certreg_certificate c = kit_ask(estimator, SAMPLES, q), m = moved(&c, z, near);
     ck_assert(c.radius > m.radius && m.radius > 0);
     certreg_certificate b = kit_certificate();
@@ -108,8 +107,7 @@ TEST(move_certificate_of_served_values_and_output_bounds)
 static certreg_estimator *scaled(const float *d, size_t inputs)
 {
     const certreg_plan p = kit_plan(9);
-    certreg_model m = kit_model(kit_identity, NULL, inputs, 1);
-    m.scale = d, m.batch = 1;
+    certreg_model m = KIT_MODEL(kit_identity, NULL, inputs, 1, .scale = d, .batch = 1);
     return kit_create(NULL, &m, &p);
 }
 

@@ -39,8 +39,8 @@ TEST(queue_plans_are_refused_by_name)
         certreg_queue_plan plan = bad[i];
         const certreg_plan p = PLAN(.max_samples = 9, .flags = i == 4 ? CERTREG_PLAN_PAIRS : 0);
         plan.struct_size = sizeof plan;
-        ck_assert_int_eq(certreg_queue_create(NULL, &m, &p, &plan, &why, &q), CERTREG_E_INVALID);
-        KIT_SAYS(&why, words[i]);
+        KIT_UNMADE(&why, certreg_queue_create(NULL, &m, &p, &plan, &why, &q), CERTREG_E_INVALID,
+                   words[i]);
     }
 }
 

@@ -27,8 +27,7 @@ static int beyond_or_none(void *user, const certreg_batch *b)
 static certreg_estimator *open_half_space(half_space *h, size_t batch, size_t pilot,
                                           uint64_t noise_id)
 {
-    certreg_model m = kit_model(beyond_or_none, h, 2, 1);
-    m.batch = batch;
+    certreg_model m = KIT_MODEL(beyond_or_none, h, 2, 1, .batch = batch);
     return h->handle = kit_begun(m, PLAN(.seed = 11, .max_samples = CAPACITY, .pilot = pilot),
                                  (const float[]){0, 0}, 1, noise_id);
 }
@@ -59,7 +58,7 @@ TEST(record_answers_a_fixed_number_only_at_its_first_evaluation)
     q.tolerance = 2; /* later questions about the same samples are welcome */
     kit_ask(e, 0, q);
     kit_ask(e, 100, q);
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
+    b = asks_side(e, &q, CERTREG_SIDE_UPPER);
     ck_assert(!answers(&h, e, 200));
     kit_ask(e, 200, wish(0, CERTREG_METHOD_ANYTIME));
     ck_assert(!answers(&h, e, 0));
@@ -72,16 +71,13 @@ TEST(record_answers_a_fixed_number_only_at_its_first_evaluation)
 
 static void bounds_are_found(certreg_estimator *e)
 {
-    certreg_bounds b = {.struct_size = sizeof b};
     const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
+    asks_side(e, &q, CERTREG_SIDE_UPPER);
 }
 
 static void is_forecast(certreg_estimator *e)
 {
-    certreg_forecast f = {.struct_size = sizeof f};
-    const certreg_question q = wish(1, CERTREG_METHOD_FINITE);
-    KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
+    asks_forecast(e, wish(1, CERTREG_METHOD_FINITE));
 }
 
 static void is_asked_at_any_time(certreg_estimator *e)
@@ -231,8 +227,8 @@ TEST(record_given_no_number_is_as_one_that_the_model_gave_it)
     kit_refuses(e, 0, q, CERTREG_E_WRONG_STATE, "");
     KIT_STATUS(e, certreg_estimator_record(e, 60, 40, y), CERTREG_E_NOT_FINITE); /* a later one */
     y[10] = 0;
-    KIT_STATUS(e, certreg_estimator_record(e, 30, 40, y), CERTREG_E_NOT_FINITE);
-    KIT_SAYS(certreg_estimator_error(e), "sample 40 was not finite when it came first");
+    KIT_REFUSED(e, certreg_estimator_record(e, 30, 40, y), CERTREG_E_NOT_FINITE,
+                "sample 40 was not finite when it came first");
     KIT_STATUS(e, certreg_estimator_import(e, half, bytes), CERTREG_E_MISMATCH);
     KIT_OK(e, certreg_estimator_record(e, 30, 10, y)); /* the others remain welcome */
     kit_ask(e, 0, wish(0, CERTREG_METHOD_ANYTIME));

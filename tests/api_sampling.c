@@ -65,8 +65,7 @@ static int report(void *user, uint64_t done, uint64_t total)
 
 static certreg_estimator *make(certreg_plan p)
 {
-    certreg_model m = kit_model(write_down, &book, INPUTS, 2);
-    m.batch = BATCH, m.scale = scale;
+    certreg_model m = KIT_MODEL(write_down, &book, INPUTS, 2, .batch = BATCH, .scale = scale);
     return book.handle = kit_begun(m, p, input, sigma, 4);
 }
 

@@ -67,8 +67,7 @@ static void setup(void)
 {
     fill_inputs();
     fill_outputs();
-    e = kit_create(NULL, &model.model, &plan.plan);
-    KIT_OK(e, certreg_estimator_begin(e, input, 0.5, 0));
+    e = kit_begun(model.model, plan.plan, input, 0.5, 0);
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     kit_open_solver(&solver, &bisection);
 }
@@ -337,11 +336,11 @@ TEST(question_digest_of_an_unreadable_question_is_refused)
     ck_assert_int_eq(certreg_question_digest(NULL, &refusal, &digest), CERTREG_E_INVALID);
     ck_assert_uint_eq(digest, 0);
     KIT_SAYS(&refusal, "question is NULL");
-    ck_assert_int_eq(certreg_question_digest(&q, &refusal, NULL), CERTREG_E_INVALID);
-    KIT_SAYS(&refusal, "digest is NULL");
+    KIT_UNMADE(&refusal, certreg_question_digest(&q, &refusal, NULL), CERTREG_E_INVALID,
+               "digest is NULL");
     q.struct_size = 4;
-    ck_assert_int_eq(certreg_question_digest(&q, &refusal, &digest), CERTREG_E_INVALID);
-    KIT_SAYS(&refusal, "question.struct_size is 4");
+    KIT_UNMADE(&refusal, certreg_question_digest(&q, &refusal, &digest), CERTREG_E_INVALID,
+               "question.struct_size is 4");
 }
 
 FIXTURE(setup, NULL)

@@ -81,8 +81,7 @@ TEST_TIMES(target_of_a_long_group_test_is_proved_in_part, 3)
     const size_t max_samples[] = {14000, 20000, 200000};
     half_space h = {.face = 0.45};
     certreg_model m = kit_model(beyond, &h, 2, 1);
-    certreg_plan p = kit_plan(max_samples[_i]);
-    p.pilot = SIZE_MAX;
+    certreg_plan p = KIT_PLAN(max_samples[_i], .pilot = SIZE_MAX);
     certreg_estimator *e = kit_begun(m, p, (const float[]){0, 0}, 1, 3);
     const certreg_certificate c = kit_ask(e, max_samples[_i], wish(0.46, CERTREG_METHOD_FINITE));
     ck_assert_double_ge(c.radius, 0.8 * 0.46);
@@ -294,13 +293,6 @@ TEST_TIMES(target_of_merged_shards_is_answered_like_one_run, 2)
 }
 
 /* ---- forecasts */
-static certreg_forecast forecast(certreg_estimator *e, certreg_question q)
-{
-    certreg_forecast f = {.struct_size = sizeof f};
-    KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
-    return f;
-}
-
 TEST_TIMES(forecast_least_samples_is_what_a_perfect_model_takes, 8)
 {
     const struct {
@@ -309,7 +301,7 @@ TEST_TIMES(forecast_least_samples_is_what_a_perfect_model_takes, 8)
     certreg_estimator *e = make(&(half_space){.face = 99}, 1, 1);
     certreg_question q = wish(cases[_i / 2].wanted, sequential[_i % 2]);
     q.alpha = cases[_i / 2].alpha;
-    certreg_forecast f = forecast(e, q);
+    certreg_forecast f = asks_forecast(e, q);
     ck_assert(isinf(f.expected_samples)); /* nothing is known yet */
     const uint64_t least = f.least_samples;
     ck_assert_uint_gt(least, 0);
@@ -322,7 +314,7 @@ TEST_TIMES(forecast_least_samples_is_what_a_perfect_model_takes, 8)
     const uint64_t alone = kit_ask(e, CAPACITY, q).samples; /* at a look */
     ck_assert_uint_ge(alone, least);
     if (!anytime) ck_assert_uint_eq(alone, least);
-    f = forecast(e, q);
+    f = asks_forecast(e, q);
     ck_assert_uint_eq(f.least_samples, least);
     ck_assert_double_ge(f.expected_samples, (double)least);
 }
@@ -343,7 +335,7 @@ TEST_TIMES(forecast_impossible_for_a_served_angle_is_never_proved, 8)
         certreg_question q = wish(wanted, sequential[_i % 2]);
         q.tolerance = tolerances[_i / 2], q.serving = asks_serving(11, 0.01);
         KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
-        if (forecast(e, q).least_samples) continue;
+        if (asks_forecast(e, q).least_samples) continue;
         KIT_OK(e, certreg_estimator_sample(e, 0, SERVED_CAPACITY));
         ck_assert_double_lt(kit_ask(e, 0, q).radius, wanted);
         impossible++;
@@ -357,24 +349,24 @@ TEST(forecast_counts_samples_between_the_callers_looks)
     certreg_estimator *e = make(&(half_space){.face = 99}, 1, 1);
     certreg_question q = wish(2.5, CERTREG_METHOD_ANYTIME);
     q.target = asks_looks(q.target->radius, looks, 2);
-    const uint64_t least = forecast(e, q).least_samples;
+    const uint64_t least = asks_forecast(e, q).least_samples;
     ck_assert_uint_gt(least, 40);
     ck_assert_double_lt(kit_ask(e, least - 1, q).radius, q.target->radius);
     ck_assert_double_ge(kit_ask(e, least, q).radius, q.target->radius);
-    ck_assert_double_eq(forecast(e, q).expected_samples, CAPACITY);
+    ck_assert_double_eq(asks_forecast(e, q).expected_samples, CAPACITY);
     q.target = asks_target(9);
-    ck_assert_uint_eq(forecast(e, q).least_samples, 0);
+    ck_assert_uint_eq(asks_forecast(e, q).least_samples, 0);
 }
 
 TEST(forecast_is_about_right_and_infinite_if_impossible)
 {
     certreg_estimator *e = make(&(half_space){.face = 1.4}, 1, 1);
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
-    const certreg_forecast f = forecast(e, wish(1, CERTREG_METHOD_FINITE));
+    const certreg_forecast f = asks_forecast(e, wish(1, CERTREG_METHOD_FINITE));
     ck_assert_msg(f.expected_samples > 60 && f.expected_samples < 300, "%g", f.expected_samples);
-    ck_assert(isinf(forecast(e, wish(1.41, CERTREG_METHOD_FINITE)).expected_samples));
-    ck_assert(isinf(forecast(e, wish(1.41, CERTREG_METHOD_ANYTIME)).expected_samples));
-    const certreg_forecast never = forecast(e, wish(5, CERTREG_METHOD_FINITE));
+    ck_assert(isinf(asks_forecast(e, wish(1.41, CERTREG_METHOD_FINITE)).expected_samples));
+    ck_assert(isinf(asks_forecast(e, wish(1.41, CERTREG_METHOD_ANYTIME)).expected_samples));
+    const certreg_forecast never = asks_forecast(e, wish(5, CERTREG_METHOD_FINITE));
     ck_assert_uint_eq(never.least_samples, 0);
     ck_assert(isinf(never.expected_samples));
 }
@@ -385,13 +377,12 @@ TEST_ROWS(forecast_moves_with_the_output, sequential)
     for (int i = 0; i < 2; i++) {
         const float z[2] = {i ? 8 : 0, 0};
         const certreg_model m = kit_model(kit_identity, NULL, 2, 1);
-        certreg_plan p = kit_plan(CAPACITY);
-        p.pilot = 200;
+        certreg_plan p = KIT_PLAN(CAPACITY, .pilot = 200);
         certreg_estimator *e = kit_begun(m, p, z, 1, 1);
         certreg_question q = wish(0.5, sequential[_i]);
         q.prediction = NULL;
         KIT_OK(e, certreg_estimator_sample(e, 0, 1000));
-        const certreg_forecast f = forecast(e, q);
+        const certreg_forecast f = asks_forecast(e, q);
         ck_assert_msg(f.expected_samples > 220 && f.expected_samples < 900, "at %g: %g",
                       (double)z[0], f.expected_samples);
     }

@@ -50,10 +50,8 @@ static int evaluate(void *user, const certreg_batch *b)
 static certreg_estimator *make(map *m, size_t outputs, size_t pilot, uint32_t flags)
 {
     static const double lo[MOST] = {-3, -3, -3, -3, -3, -3, -3}, hi[MOST] = {3, 3, 3, 3, 3, 3, 3};
-    certreg_model model = kit_model(evaluate, m, INPUTS, outputs);
-    model.lo = lo, model.hi = hi;
-    certreg_plan p = kit_plan(SAMPLES);
-    p.pilot = pilot, p.flags = flags;
+    certreg_model model = KIT_MODEL(evaluate, m, INPUTS, outputs, .lo = lo, .hi = hi);
+    certreg_plan p = KIT_PLAN(SAMPLES, .pilot = pilot, .flags = flags);
     return kit_begun(model, p, where, 0.5, 3);
 }
 
@@ -194,8 +192,7 @@ TEST_TIMES(vector_direction_without_bounds_leaves_no_radius, 2)
     static const uint64_t noise_ids[] = {2209, 2284};
     map m = {.weight = {{0.3}, {0, 0.3}}};
     const certreg_model model = kit_model(evaluate, &m, INPUTS, 2);
-    certreg_plan p = kit_plan(1000);
-    p.pilot = 168;
+    certreg_plan p = KIT_PLAN(1000, .pilot = 168);
     certreg_estimator *e = kit_begun(model, p, where, 0.5, noise_ids[_i] - 1);
     certreg_question q = vector_of(CERTREG_STATISTIC_MEAN, 1);
     q.method = CERTREG_METHOD_ASYMPTOTIC, q.alpha = 0.5;
@@ -320,13 +317,13 @@ TEST_TIMES(vector_estimate_for_serving_needs_exactly_its_samples, 2)
     q.serving = asks_serving(101, 0.01);
     certreg_estimator *e = make(usual(), 2, _i ? SIZE_MAX : 0, 0);
     KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-    KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
-    KIT_SAYS(certreg_estimator_error(e), "question.serving->samples is 101");
+    KIT_REFUSED(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE,
+                "question.serving->samples is 101");
     KIT_OK(e, certreg_estimator_sample(e, 100, 1));
     if (_i) KIT_OK(e, certreg_estimator_estimate(e, &q, told));
     else { /* sample 0 has no noise */
-        KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
-        KIT_SAYS(certreg_estimator_error(e), "plan.pilot = SIZE_MAX");
+        KIT_REFUSED(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE,
+                    "plan.pilot = SIZE_MAX");
     }
     ck_assert(_i ? fabs(told[0]) < 2 : told[0] == 7);
     KIT_OK(e, certreg_estimator_sample(e, 101, 1 + (size_t)!_i));
@@ -385,8 +382,7 @@ TEST(vector_bounds_of_an_abstention_claim_nothing)
     y[2 * 300] = NAN;
     m.lo = least, m.hi = most, p.pilot = 40, p.flags = CERTREG_PLAN_COUNT_FAILURES;
     q.output = CERTREG_ALL_OUTPUTS, q.statistic = CERTREG_STATISTIC_MEAN;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[1]){0.5f}, 0.5, 1));
+    certreg_estimator *e = kit_begun(m, p, (const float[1]){0.5f}, 0.5, 1);
     KIT_OK(e, certreg_estimator_record(e, 0, COUNT, y));
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
     ck_assert_uint_eq(b.constraints, 0);
@@ -404,8 +400,7 @@ TEST_TIMES(vector_target_stops_early, 4)
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c.radius, 0.2);
     ck_assert_uint_lt(c.samples, SAMPLES);
-    certreg_forecast f = {.struct_size = sizeof f};
-    KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
+    const certreg_forecast f = asks_forecast(e, q);
     ck_assert_uint_gt(f.least_samples, 0);
     ck_assert_double_lt(f.expected_samples, SAMPLES);
     q.target = asks_target(5); /* ten sigma and no failure at all could not prove it */
@@ -425,14 +420,11 @@ TEST(vector_target_may_be_hopeless_by_its_last_direction)
     q.prediction = easy.prediction = psi, q.prediction_count = 4;
     q.target = easy.target = asks_target(0.4);
     easy.output = 0, easy.output_count = 3, easy.prediction_count = 3;
-    certreg_forecast hard = {.struct_size = sizeof hard}, other = hard;
     const certreg_certificate c = kit_ask(e, SAMPLES, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_HOPELESS);
     ck_assert_uint_lt(c.samples, SAMPLES);
-    KIT_OK(e, certreg_estimator_forecast(e, &q, &hard));
-    KIT_OK(e, certreg_estimator_forecast(e, &easy, &other));
-    ck_assert(hard.expected_samples == INFINITY);
-    ck_assert_double_lt(other.expected_samples, 400);
+    ck_assert(asks_forecast(e, q).expected_samples == INFINITY);
+    ck_assert_double_lt(asks_forecast(e, easy).expected_samples, 400);
 }
 
 TEST_TIMES(vector_questions_of_one_call_do_not_share_bounds, STATISTICS)

@@ -62,8 +62,7 @@ static const struct {
 
 static void open_law(victim *v, size_t k)
 {
-    certreg_model m = kit_model(victim_model, v, INPUTS, 1);
-    m.kind = &laws[k].kind, m.batch = 64;
+    certreg_model m = KIT_MODEL(victim_model, v, INPUTS, 1, .kind = &laws[k].kind, .batch = 64);
     if (laws[k].ends) m.lo = laws[k].ends, m.hi = laws[k].ends + 1;
     certreg_plan p = kit_plan(SAMPLES);
     p.pilot = SIZE_MAX, p.constraints = CERTREG_CONSTRAINT_MEAN;

@@ -127,10 +127,9 @@ static int is_wrong(certreg_estimator *e, const bench *b, int32_t method, double
                                         .center = a->center, .constraints = a->constraints,
                                         .tolerance = 1, .huber_width = a->width,
                                         .alpha = ALPHA * spend, .prediction = asks_prediction(0));
-    certreg_bounds found = {.struct_size = sizeof found};
     coverage_begin(e, 1);
     KIT_OK(e, certreg_estimator_record(e, 0, count, y));
-    KIT_OK(e, certreg_estimator_bounds(e, &q, a->side, &found));
+    const certreg_bounds found = asks_side(e, &q, a->side);
     const double size = 1e-9 * (1 + fabs(t->mean)), c = found.moment_center,
                  moment = t->square - 2 * c * t->mean + c * c,
                  variance = t->square - t->mean * t->mean;
@@ -227,11 +226,10 @@ static int beyond(void *user, const certreg_batch *b)
 
 static int bounds_hold(certreg_estimator *e, const certreg_question *q, const rare *r)
 {
-    certreg_bounds b = {.struct_size = sizeof b};
     const double above = r->above / MAIN, below = r->below / MAIN, mean = above + r->lo * below,
                  variance = above + r->lo * r->lo * below - mean * mean;
     KIT_OK(e, certreg_estimator_sample(e, 0, RECORD));
-    KIT_OK(e, certreg_estimator_bounds(e, q, LOWER, &b));
+    const certreg_bounds b = asks_side(e, q, LOWER);
     ck_assert_uint_eq(b.samples, MAIN);
     const uint32_t needed = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                             CERTREG_CONSTRAINT_RANGE;
@@ -294,7 +292,6 @@ typedef struct shared {
 static unsigned run_shares(void *of, uint64_t run, double spend)
 {
     const shared *s = of;
-    certreg_bounds b = {.struct_size = sizeof b};
     const certreg_question q =
         QUESTION(.statistic = MEAN, .center = TRUE_MEAN, .method = s->of->method, .tolerance = 1,
                  .alpha = fmin(0.5, s->of->alpha * spend),
@@ -302,7 +299,7 @@ static unsigned run_shares(void *of, uint64_t run, double spend)
                                 CERTREG_CONSTRAINT_GRADIENT);
     coverage_begin(s->estimator, run);
     KIT_OK(s->estimator, certreg_estimator_sample(s->estimator, 0, ALL_SAMPLES));
-    KIT_OK(s->estimator, certreg_estimator_bounds(s->estimator, &q, LOWER, &b));
+    const certreg_bounds b = asks_side(s->estimator, &q, LOWER);
     return (b.mean_lo > 0) | (unsigned)(b.mean_hi < 0) << 1 | (unsigned)(b.variance_hi < 1) << 2 |
            (unsigned)(b.gradient_lo > 1) << 3 | (unsigned)(b.gradient_hi < 1) << 4;
 }
@@ -313,8 +310,7 @@ TEST_ROWS(parts_of_alpha_are_used_up_by_normal_outputs, shares)
                                         "gradient_hi"};
     coverage_claim claims[5];
     const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
-    certreg_plan p = kit_plan(ALL_SAMPLES);
-    p.pilot = shares[_i].pilot;
+    certreg_plan p = KIT_PLAN(ALL_SAMPLES, .pilot = shares[_i].pilot);
     shared s = {shares + _i, kit_create(NULL, &m, &p)};
     for (int k = 0; k < 5; k++)
         claims[k] = (coverage_claim){bound[k], shares[_i].part[k], shares[_i].part[k]};

@@ -52,8 +52,7 @@ typedef struct desk {
 
 static certreg_estimator *make(outputs *o, size_t max_samples, size_t pilot)
 {
-    certreg_model m = kit_model(tell, o, 1, 1);
-    m.batch = 20;
+    certreg_model m = KIT_MODEL(tell, o, 1, 1, .batch = 20);
     certreg_plan p = kit_plan(max_samples);
     p.constraints = CERTREG_CONSTRAINT_MEAN, p.pilot = pilot;
     return kit_create(NULL, &m, &p);
@@ -275,8 +274,7 @@ enum { OF_PILOT = 150, MOST = 1500 };
 static unsigned run_bounds(void *of, uint64_t run, double spend)
 {
     certreg_certificate c = kit_certificate();
-    certreg_question q = kit_question(0);
-    q.alpha = ALPHA * spend;
+    certreg_question q = QUESTION(.tolerance = 0, .alpha = ALPHA * spend);
     coverage_begin(of, run);
     KIT_OK(of, certreg_estimator_sample(of, 0, OF_PILOT));
     const size_t total = fabs(sum_of_pilot) > sqrt(OF_PILOT) ? OF_PILOT + 10 : MOST;

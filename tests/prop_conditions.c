@@ -382,8 +382,7 @@ static const double ends[2] = {-2, 2};
 static certreg_estimator *sampled(uint32_t constraints)
 {
     static const float z[2];
-    certreg_model m = kit_model(evaluate_line, NULL, 2, 1);
-    m.batch = 50, m.lo = ends, m.hi = ends + 1;
+    certreg_model m = KIT_MODEL(evaluate_line, NULL, 2, 1, .batch = 50, .lo = ends, .hi = ends + 1);
     certreg_plan p = kit_plan(COUNT);
     p.constraints = constraints, p.seed = 5, p.pilot = SIZE_MAX;
     certreg_estimator *e = kit_create(NULL, &m, &p);
@@ -393,11 +392,8 @@ static certreg_estimator *sampled(uint32_t constraints)
 
 static certreg_bounds bounds_of(certreg_estimator *e, const certreg_question *q, int32_t side)
 {
-    certreg_certificate c = kit_certificate();
-    certreg_bounds b = {.struct_size = sizeof b};
-    KIT_OK(e, certreg_certify(e, COUNT, q, 1, &c));
-    KIT_OK(e, certreg_estimator_bounds(e, q, side, &b));
-    return b;
+    kit_ask(e, COUNT, *q);
+    return asks_side(e, q, side);
 }
 
 static double value_at(const void *of, size_t i)

@@ -235,8 +235,7 @@ TEST_ROWS(models_that_read_input_bits_get_no_false_certificate, bits_cases)
     bits_model model = bits_make(bits_cases + _i);
     certreg_model m = kit_model(bits_evaluate, &model, model.inputs, 1);
     m.scale = model.scale, m.batch = 10;
-    certreg_plan p = kit_plan(model.is->samples);
-    p.constraints = 0;
+    certreg_plan p = PLAN(.constraints = 0, .seed = 11, .max_samples = model.is->samples);
     certreg_estimator *e = kit_create(NULL, &m, &p);
     const double truth[] = {smoothed(&model, 0, 1), smoothed(&model, short_shift(&model), 2)};
     int proved = 0;

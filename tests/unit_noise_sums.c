@@ -311,8 +311,7 @@ static certreg_estimator *filled(float (*law)(const float *x), size_t inputs, co
     certreg_plan p = kit_plan(ALL);
     m.scale = scale, m.lo = &least, m.hi = &greatest;
     p.pilot = PILOT, p.seed = 5, p.flags = law == failing ? CERTREG_PLAN_COUNT_FAILURES : 0;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, z, 1, 0));
+    certreg_estimator *e = kit_begun(m, p, z, 1, 0);
     for (size_t i = 0; i < ALL; i += BATCH) {
         KIT_OK(e, certreg_estimator_draw(e, i, BATCH, x));
         for (size_t k = 0; k < BATCH; k++) y[k] = unit * law(x + k * inputs);

@@ -172,8 +172,7 @@ TEST(violation_score_of_an_angle_begins_at_the_tolerance)
 {
     const int32_t angle = CERTREG_OUTPUT_ANGLE;
     const double middle = 1e6, lo = middle - 180, hi = middle + 180 + 0x1p-23;
-    certreg_model m = kit_model(kit_identity, NULL, 1, 1);
-    m.kind = &angle, m.lo = &lo, m.hi = &hi;
+    certreg_model m = KIT_MODEL(kit_identity, NULL, 1, 1, .kind = &angle, .lo = &lo, .hi = &hi);
     for (int side = -1; side <= 1; side += 2)
         for (int k = 1; k < 200; k++) {
             const cr_violation_score x = violation_of(m, middle, 0.125 + k * 1e-9, side);

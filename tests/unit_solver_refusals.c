@@ -1,5 +1,6 @@
 /* What solver and bisection refuse, bounds, arguments and plans: the message names the field, and
- * nothing is proven. Structs of other sizes: api_structs.c; memory of the caller: fault_memory.c. */
+ * nothing is proven. Structs of other sizes: api_structs.c; memory of the caller: fault_memory.c.
+ */
 #include <certreg/solver.h>
 #include "base/handle.h"
 #include "bisection/bisection.h"
@@ -300,10 +301,8 @@ TEST(solver_and_bisection_create_need_an_out_and_a_known_version)
         double later;
     } plan = {{.struct_size = sizeof plan}, 0};
     certreg_bisection *made = NULL;
-    ck_assert_int_eq(certreg_solver_create(NULL, &why, NULL), CERTREG_E_INVALID);
-    KIT_SAYS(&why, "out");
-    ck_assert_int_eq(certreg_bisection_create(NULL, &why, NULL), CERTREG_E_INVALID);
-    KIT_SAYS(&why, "out");
+    KIT_UNMADE(&why, certreg_solver_create(NULL, &why, NULL), CERTREG_E_INVALID, "out");
+    KIT_UNMADE(&why, certreg_bisection_create(NULL, &why, NULL), CERTREG_E_INVALID, "out");
     ck_assert_int_eq(certreg_bisection_create(&plan.known, NULL, &made), CERTREG_OK);
     certreg_bisection_destroy(made);
     plan.later = 1;

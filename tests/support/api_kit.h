@@ -34,6 +34,12 @@ static inline certreg_plan kit_plan(size_t max_samples)
     return PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .seed = 11, .max_samples = max_samples);
 }
 
+/* The same with further fields. */
+#define KIT_MODEL(callback, of, in, out, ...) \
+    MODEL(.eval = (callback), .user = (of), .inputs = (in), .outputs = (out), __VA_ARGS__)
+#define KIT_PLAN(most, ...) \
+    PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .seed = 11, .max_samples = (most), __VA_ARGS__)
+
 static inline certreg_question kit_question(double tolerance)
 {
     return QUESTION(.tolerance = tolerance);
@@ -60,6 +66,18 @@ static inline certreg_certificate kit_certificate(void)
     do {                                                                                         \
         const char *const kit_said = (error)->text;                                              \
         ck_assert_msg(strstr(kit_said, word) != NULL, "\"%s\" does not say %s", kit_said, word); \
+    } while (0)
+
+/* A call that is refused, by a message with a word; the error is the estimator's, or `why`. */
+#define KIT_REFUSED(e, call, expected, word)        \
+    do {                                            \
+        KIT_STATUS(e, call, expected);              \
+        KIT_SAYS(certreg_estimator_error(e), word); \
+    } while (0)
+#define KIT_UNMADE(why, call, expected, word) \
+    do {                                      \
+        ck_assert_int_eq(call, expected);     \
+        KIT_SAYS(why, word);                  \
     } while (0)
 
 /* ---- handles */

@@ -27,10 +27,8 @@ static inline int beyond(void *user, const certreg_batch *b)
 static inline certreg_estimator *make_with(certreg_eval eval, half_space *h, size_t outputs,
                                            uint64_t stream)
 {
-    certreg_model m = kit_model(eval, h, 2, outputs);
-    m.batch = BATCH;
-    certreg_plan p = kit_plan(CAPACITY);
-    p.pilot = SIZE_MAX;
+    certreg_model m = KIT_MODEL(eval, h, 2, outputs, .batch = BATCH);
+    certreg_plan p = KIT_PLAN(CAPACITY, .pilot = SIZE_MAX);
     h->handle = kit_create(NULL, &m, &p);
     KIT_OK(h->handle, certreg_estimator_begin(h->handle, (const float[]){0, 0}, 1, stream));
     return h->handle;

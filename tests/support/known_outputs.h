@@ -61,10 +61,8 @@ static inline double uniform(void)
 
 static inline certreg_estimator *recorded(const record *r)
 {
-    certreg_model m = kit_model(NULL, NULL, 1, 1);
-    m.kind = &r->kind, m.lo = r->lo, m.hi = r->hi;
-    certreg_plan p = kit_plan(r->count);
-    p.pilot = r->pilot ? r->pilot : SIZE_MAX, p.flags = r->flags;
+    certreg_model m = KIT_MODEL(NULL, NULL, 1, 1, .kind = &r->kind, .lo = r->lo, .hi = r->hi);
+    certreg_plan p = KIT_PLAN(r->count, .pilot = r->pilot ? r->pilot : SIZE_MAX, .flags = r->flags);
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, r->sigma, 1));
     KIT_OK(e, certreg_estimator_record(e, 0, r->count, r->y));

@@ -56,13 +56,27 @@ static inline const double *asks_prediction(double prediction)
     return p;
 }
 
+static inline certreg_bounds asks_side(certreg_estimator *e, const certreg_question *q,
+                                       int32_t side)
+{
+    certreg_bounds b = {.struct_size = sizeof b};
+    ck_assert_msg(!certreg_estimator_bounds(e, q, side, &b), "%s",
+                  certreg_estimator_error(e)->text);
+    return b;
+}
+
 /* The bounds that limit the radius of a certificate. */
 static inline certreg_bounds asks_bounds(certreg_estimator *e, const certreg_question *q,
                                          const certreg_certificate *c)
 {
-    certreg_bounds b = {.struct_size = sizeof b};
-    ck_assert_int_eq(certreg_estimator_bounds(e, q, c->limiting_side, &b), CERTREG_OK);
-    return b;
+    return asks_side(e, q, c->limiting_side);
+}
+
+static inline certreg_forecast asks_forecast(certreg_estimator *e, certreg_question q)
+{
+    certreg_forecast f = {.struct_size = sizeof f};
+    ck_assert_msg(!certreg_estimator_forecast(e, &q, &f), "%s", certreg_estimator_error(e)->text);
+    return f;
 }
 
 static inline certreg_run asks_run(certreg_estimator *e)
