@@ -432,112 +432,87 @@ TEST_TIMES(service_fails_if_the_model_fails, 3)
 }
 
 /* ---- refusals */
-enum wrong {
-    TOLERANCE,
-    STATISTIC,
-    BOUNDS_OF_OUTPUT,
-    NO_STATISTIC,
-    NO_MASKS,
-    SIGMA,
-    SCALE,
-    INPUT,
-    NOT_BEGUN,
-    FAILED,
-    CENTER,
-    MASKS,
-    NO_ODD_TICKS,
-    NO_TICKS,
-    DRIFT,
-    BY_GRADIENT,
-    EPISODE_AT_A_PLACE,
-    EMPTY_BALL,
-    NO_MODEL,
-    NO_VECTOR,
-    DEADLINE,
-    MEMORY,
-    WRONGS
-};
-static const struct {
-    const char *words;
-    certreg_status status;
-} wrongs[WRONGS] = {[TOLERANCE] = {"another question", CERTREG_E_MISMATCH},
-                    [STATISTIC] = {"another question", CERTREG_E_MISMATCH},
-                    [BOUNDS_OF_OUTPUT] = {"output bounds", CERTREG_E_INVALID},
-                    [NO_STATISTIC] = {"question.statistic", CERTREG_E_INVALID},
-                    [NO_MASKS] = {"made without model.masks", CERTREG_E_MISMATCH},
-                    [SIGMA] = {"certificate.sigma is 0.5", CERTREG_E_MISMATCH},
-                    [SCALE] = {"another input or scale", CERTREG_E_MISMATCH},
-                    [INPUT] = {"another input or scale", CERTREG_E_MISMATCH},
-                    [NOT_BEGUN] = {"certreg_estimator_begin", CERTREG_E_WRONG_STATE},
-                    [FAILED] = {"certificate.status is 2", CERTREG_E_INVALID},
-                    [CENTER] = {".center 1", CERTREG_E_INVALID},
-                    [MASKS] = {"made with model.masks", CERTREG_E_MISMATCH},
-                    [NO_ODD_TICKS] = {"plan.ticks is 4", CERTREG_E_INVALID},
-                    [NO_TICKS] = {"give plan.ticks", CERTREG_E_INVALID},
-                    [DRIFT] = {"feature 4 has another scale", CERTREG_E_INVALID},
-                    [BY_GRADIENT] = {"the gradient", CERTREG_E_INVALID},
-                    [EPISODE_AT_A_PLACE] = {"with z 0", CERTREG_E_INVALID},
-                    [EMPTY_BALL] = {"no radius", CERTREG_E_INVALID},
-                    [NO_MODEL] = {"model.eval is NULL", CERTREG_E_INVALID},
-                    [NO_VECTOR] = {"question.prediction is NULL", CERTREG_E_INVALID},
-                    [DEADLINE] = {"plan.deadline is -1", CERTREG_E_INVALID},
-                    [MEMORY] = {"must be at least", CERTREG_E_SMALL_MEMORY}};
-
 static void begin_again(certified *c, const float *z, double sigma)
 {
     c->e = kit_begun(c->model, c->plan, z, sigma, 7);
 }
 
-/* What a deployment puts together by mistake. */
-static void put_wrong(enum wrong what, certified *c, certreg_service_plan *p)
+static void mask(certified *c)
 {
+    c->masks = STRUCT(certreg_masks, .units = SENSORS, .shown = 1);
+    c->model.masks = &c->masks, begin_again(c, here, 0.5);
+}
+
+static void bound_outputs(certified *c)
+{
+    KIT_OK(c->e, certreg_output_bounds(c->e, 0, &c->question, 1, 0.1, &c->answer));
+}
+
+typedef struct refusal {
+    certreg_status status;
+    const char *words;
+} refusal;
+
+enum { OF_EPISODES = 6, WRONGS = 22 }; /* the first ones are about episodes */
+
+/* What a deployment puts together by mistake. */
+static refusal put_wrong(int which, certified *c, certreg_service_plan *p)
+{
+    enum { INVALID = CERTREG_E_INVALID, OTHER = CERTREG_E_MISMATCH };
     static _Alignas(64) unsigned char memory[64];
-    static float place[READINGS] = {1}, other[SENSORS] = {0.5f, 2.5f, 0};
-    switch (what) {
-    case TOLERANCE: c->question.tolerance = 2.5; break;
-    case STATISTIC: c->question.statistic = HUBER, c->question.huber_width = 1; break;
-    case BOUNDS_OF_OUTPUT:
-        KIT_OK(c->e, certreg_output_bounds(c->e, 0, &c->question, 1, 0.1, &c->answer));
-        break;
-    case NO_STATISTIC: c->question.statistic = 99; break;
-    case NO_MASKS:
-        c->masks = STRUCT(certreg_masks, .units = SENSORS, .shown = 1);
-        c->model.masks = &c->masks, begin_again(c, here, 0.5);
-        break;
-    case SIGMA: begin_again(c, here, 0.6); break;
-    case SCALE: c->model.scale = other, begin_again(c, here, 0.5); break;
-    case INPUT: begin_again(c, place, 0.5); break;
-    case NOT_BEGUN: c->e = kit_create(NULL, &c->model, &c->plan); break;
-    case FAILED: c->answer.status = CERTREG_E_NO_MEMORY; break;
-    case CENTER: c->answer.center = TRUE_MEAN; break;
-    case MASKS: c->answer.fault_radius[0] = 1; break;
-    case NO_ODD_TICKS: p->ticks = 4; break;
-    case NO_TICKS: p->ticks = 0; break;
-    case DRIFT: c->scale[4] = 3, certify(c, zero); break;
-    case BY_GRADIENT: c->answer.constraints |= CERTREG_CONSTRAINT_GRADIENT; break;
-    case EPISODE_AT_A_PLACE: certify(c, place); break;
-    case EMPTY_BALL: c->answer.radius = 0.003; break;
-    case NO_MODEL: c->model.eval = NULL, begin_again(c, here, 0.5); break;
-    case NO_VECTOR:
-        c->model.outputs = 2, c->question.output = CERTREG_ALL_OUTPUTS, certify(c, here);
-        break;
-    case DEADLINE: p->deadline = -1; break;
-    case MEMORY: p->memory = memory, p->memory_bytes = sizeof memory; break;
-    case WRONGS: break;
+    static float place[READINGS] = {1}, scales[SENSORS] = {0.5f, 2.5f, 0};
+#define MISTAKE(change, status, words) \
+    return change, (refusal)           \
+    {                                  \
+        status, words                  \
+    }
+    switch (which) {
+    case 0: MISTAKE(p->ticks = 4, INVALID, "plan.ticks is 4");
+    case 1: MISTAKE(p->ticks = 0, INVALID, "give plan.ticks");
+    case 2: MISTAKE((c->scale[4] = 3, certify(c, zero)), INVALID, "feature 4 has another scale");
+    case 3: MISTAKE(c->answer.constraints |= CERTREG_CONSTRAINT_GRADIENT, INVALID, "the gradient");
+    case 4: MISTAKE(certify(c, place), INVALID, "with z 0");
+    case 5: MISTAKE(c->answer.radius = 0.003, INVALID, "no radius");
+    case 6: MISTAKE(c->question.tolerance = 2.5, OTHER, "another question");
+    case 7:
+        c->question.huber_width = 1;
+        MISTAKE(c->question.statistic = HUBER, OTHER, "another question");
+    case 8: MISTAKE(bound_outputs(c), INVALID, "output bounds");
+    case 9: MISTAKE(c->question.statistic = 99, INVALID, "question.statistic");
+    case 10: MISTAKE(mask(c), OTHER, "made without model.masks");
+    case 11: MISTAKE(begin_again(c, here, 0.6), OTHER, "certificate.sigma is 0.5");
+    case 12:
+        c->model.scale = scales;
+        MISTAKE(begin_again(c, here, 0.5), OTHER, "another input or scale");
+    case 13: MISTAKE(begin_again(c, place, 0.5), OTHER, "another input or scale");
+    case 14:
+        MISTAKE(c->e = kit_create(NULL, &c->model, &c->plan), CERTREG_E_WRONG_STATE,
+                "certreg_estimator_begin");
+    case 15: MISTAKE(c->answer.status = CERTREG_E_NO_MEMORY, INVALID, "certificate.status is 2");
+    case 16: MISTAKE(c->answer.center = TRUE_MEAN, INVALID, ".center 1");
+    case 17: MISTAKE(c->answer.fault_radius[0] = 1, OTHER, "made with model.masks");
+    case 18:
+        c->model.eval = NULL;
+        MISTAKE(begin_again(c, here, 0.5), INVALID, "model.eval is NULL");
+    case 19:
+        c->model.outputs = 2, c->question.output = CERTREG_ALL_OUTPUTS;
+        MISTAKE(certify(c, here), INVALID, "question.prediction is NULL");
+    case 20: MISTAKE(p->deadline = -1, INVALID, "plan.deadline is -1");
+    default:
+        p->memory = memory, p->memory_bytes = sizeof memory;
+        return (refusal){CERTREG_E_SMALL_MEMORY, "must be at least"};
     }
 }
 
-TEST_ROWS(service_refuses_what_was_not_certified, wrongs)
+TEST_TIMES(service_refuses_what_was_not_certified, WRONGS)
 {
-    const enum wrong what = (enum wrong)_i;
-    const int is_episode = what >= NO_ODD_TICKS && what <= EMPTY_BALL;
+    const int is_episode = _i < OF_EPISODES;
     certreg_service_plan p = {.ticks = is_episode ? TICKS : 0};
-    certified *c = is_episode ? episode(NULL) : single(what == NO_MODEL ? fresh : NULL);
+    certified *c = is_episode ? episode(NULL) : single(_i == 18 ? fresh : NULL);
     certreg_service *s = (certreg_service *)&p;
     certreg_error why;
-    put_wrong(what, c, &p);
-    ck_assert_int_eq(make(c, p, &why, &s), wrongs[_i].status);
-    KIT_SAYS(&why, wrongs[_i].words);
+    const refusal wanted = put_wrong(_i, c, &p);
+    KIT_UNMADE(&why, make(c, p, &why, &s), wanted.status, wanted.words);
     ck_assert_ptr_null(s);
 }
 
