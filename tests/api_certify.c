@@ -6,11 +6,8 @@
 
 enum { MOST = 10 };
 
-/* An affine model, or the step at its zero. */
-
 typedef struct toy {
     double weight[MOST], offset;
-    int step;                /* 1 above zero, else 0 */
     size_t calls, cancel_at; /* call during which it cancels, counted from 1 */
     double fail_above;       /* of the second input: NaN */
     certreg_estimator *handle;
@@ -30,7 +27,7 @@ static int toy_model(void *user, const certreg_batch *b)
     for (size_t i = 0; i < b->rows; i++) {
         const float *x = b->x + i * b->inputs;
         const double v = affine(t, x, b->inputs);
-        b->y[i] = t->step ? v > 0 : (float)v;
+        b->y[i] = (float)v;
         if (t->fail_above != 0 && (double)x[1] > t->fail_above) b->y[i] = NAN;
     }
     if (t->calls == t->cancel_at) certreg_estimator_cancel(t->handle);
@@ -119,51 +116,6 @@ TEST(certify_by_variance_alone_has_a_closed_form)
     c = kit_ask(e, 20000, q);
     ck_assert_double_eq_tol(c.radius, 0.4 / steepness(&t, NULL, MOST),
                             0.1 * 0.4 / steepness(&t, NULL, MOST));
-}
-
-/* ---- half-space: the radius is the distance to its face */
-static const struct {
-    double distance; /* in scaled units */
-    int scaled;
-    int32_t method;
-} faces[] = {{0.2, 0, FINITE}, {0.5, 0, FINITE},     {0.8, 1, FINITE},
-             {1.0, 1, FINITE}, {0.5, 1, ASYMPTOTIC}, {0.8, 0, ASYMPTOTIC}};
-
-TEST_ROWS(certify_half_spaces_almost_to_their_face_never_beyond, faces)
-{
-    toy t = slope;
-    const float *scale = faces[_i].scaled ? units : NULL;
-    t.step = 1;
-    t.offset = 0;
-    t.offset = faces[_i].distance * steepness(&t, scale, MOST) - affine(&t, origin, MOST);
-    certreg_estimator *e = make(&t, MOST, scale, 20000, 0);
-    certreg_question q = kit_question(0.45); /* no prediction is that near to both values */
-    q.method = faces[_i].method;
-    certreg_certificate c = kit_ask(e, 20000, q);
-    ck_assert_msg(c.radius < faces[_i].distance && c.radius > 0.9 * faces[_i].distance - 0.02,
-                  "%g of %g, about %g", c.radius, faces[_i].distance, c.prediction);
-    ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_LOWER); /* the lower end gives way */
-    ck_assert_double_gt(c.prediction, 0.55);
-}
-
-/* ---- predictions, alpha */
-TEST(certify_about_a_given_prediction_needs_no_pilot)
-{
-    toy t = slope;
-    certreg_estimator *e = make(&t, MOST, NULL, 5000, SIZE_MAX);
-    certreg_question q =
-        QUESTION(.tolerance = 0.4, .prediction = asks_prediction(affine(&t, origin, MOST) + 0.1));
-    certreg_certificate c = kit_ask(e, 5000, q);
-    ck_assert_double_eq(c.prediction, *q.prediction);
-    ck_assert_uint_eq(asks_run(e).pilot, 0);
-    /* the median of a symmetric law is its mean; the lower end is nearer */
-    const double truth = 0.3 / steepness(&t, NULL, MOST);
-    ck_assert_msg(c.radius < truth && c.radius > 0.85 * truth, "%g of %g", c.radius, truth);
-    ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_LOWER);
-    q.prediction = asks_prediction(100); /* far off: nothing can be proven, and that is an answer */
-    c = kit_ask(e, 5000, q);
-    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
-    ck_assert_double_eq(c.radius, 0);
 }
 
 TEST(certify_caps_radii_beyond_ten_sigma)

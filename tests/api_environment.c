@@ -368,7 +368,7 @@ static void predict_all(certreg_estimator *e, const float *z)
 }
 
 /* Subnormal noise scales and inputs would show what flushes them. */
-static void run_all(uint32_t constraints)
+static void run_all(void)
 {
     static const int32_t kinds[OUTPUTS] = {REAL, ANGLE, ANGLE_PAIR, REAL, REAL};
     static const double lo[OUTPUTS] = {-50, -180, -180, -50, -50},
@@ -380,7 +380,7 @@ static void run_all(uint32_t constraints)
     certreg_model m = kit_model(greatest, NULL, INPUTS, OUTPUTS);
     m.batch = ROWS, m.scale = scale, m.kind = kinds, m.lo = lo, m.hi = hi;
     certreg_plan p = KIT_PLAN(SAMPLES, .audit = CERTREG_AUDIT_DEFAULT);
-    p.constraints = constraints, p.progress = progress;
+    p.constraints = ECGM, p.progress = progress;
     certreg_backend *backend = NULL;
     certreg_estimator *e = NULL;
     size_t size = 0;
@@ -407,12 +407,12 @@ TEST_TIMES(environment_of_the_caller_changes_no_bit, ENVIRONMENTS)
 {
     static unsigned char plain[sizeof bytes];
     set_environment(ENVIRONMENTS);
-    run_all(ECGM);
+    run_all();
     memcpy(plain, bytes, used);
     const size_t length = used;
     callbacks = 0;
     set_environment(_i);
-    run_all(ECGM);
+    run_all();
     set_environment(ENVIRONMENTS);
     ck_assert_uint_gt(callbacks, 0);
     ck_assert_uint_eq(used, length);
@@ -426,7 +426,7 @@ TEST_TIMES(environment_calls_neither_allocate_nor_lock_after_create, 2)
     if (!interposed()) return;
     threads = _i ? 3 : 1;
     counting = 1, locked = 0;
-    run_all(ECGM);
+    run_all();
     counting = 0;
     certreg_backend *two = NULL;
     MAKE(certreg_backend_open_cpu(2, NULL, &two));
@@ -471,14 +471,9 @@ static size_t stack_of(void (*work)(void))
     return all > own ? all - own : 0;
 }
 
-static void run_first_order(void)
-{
-    run_all(ECGM);
-}
-
 TEST(environment_calls_take_at_most_48_kib_of_stack)
 {
-    const size_t taken_by_calls = stack_of(run_first_order);
+    const size_t taken_by_calls = stack_of(run_all);
     printf("all calls: %zu bytes of stack\n", taken_by_calls);
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     ck_assert_uint_le(taken_by_calls, 48 * 1024);

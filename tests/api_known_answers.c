@@ -44,19 +44,6 @@ static certreg_certificate ask_reach(certreg_estimator *e, certreg_question q, d
     return c;
 }
 
-TEST_ROWS(output_bounds_of_a_median_contain_the_exact_ones, order_rows)
-{
-    certreg_estimator *e = outputs_of(order_rows[_i].n, 0.5, 7, UINT64_MAX);
-    const certreg_question q =
-        QUESTION(.tolerance = 1e3, .alpha = order_rows[_i].alpha, .prediction = asks_prediction(0));
-    const certreg_certificate c = ask_reach(e, q, 0.5 * order_rows[_i].radius);
-    const double rank = (double)order_rows[_i].critical, last = (double)order_rows[_i].n - 1;
-    const int none = order_rows[_i].critical < 0;
-    within("output_lo", _i, c.output_lo, none ? -1e6 : fmax(0, rank - 1), none ? -1e6 : rank);
-    within("output_hi", _i, c.output_hi, none ? 1e6 : last - rank,
-           none ? 1e6 : fmin(last, last - rank + 1));
-}
-
 /* Bounds are filled by hand. */
 static certreg_bounds bounds_of(uint32_t known, double variance, double gradient, double mean)
 {

@@ -155,19 +155,6 @@ TEST_TIMES(vector_radius_never_exceeds_the_true_one, STATISTICS)
     }
 }
 
-/* Each block has a part of the tolerance, and all of them move by the shift. */
-TEST(vector_of_true_means_shares_the_tolerance)
-{
-    map m = {.weight = {{1}, {1}, {1}, {1}, {1}, {1}, {1}}};
-    for (size_t outputs = 2; outputs <= MOST; outputs++) {
-        certreg_estimator *e = make(&m, outputs, 0, 0);
-        const certreg_certificate c = kit_ask(e, SAMPLES, about_true_mean(0.6));
-        ck_assert_uint_ne(c.constraints & CERTREG_CONSTRAINT_LAW, 0);
-        ck_assert_double_gt(c.radius, 0);
-        ck_assert_double_le(c.radius, 0.6 / sqrt((double)outputs));
-    }
-}
-
 TEST_TIMES(vector_pilot_gives_wide_outputs_more_tolerance, STATISTICS)
 {
     map m = {.weight = {{1}, {0, 0.02}, {0, 0, 0.02}, {0, 0, 0, 0.02}}};

@@ -279,21 +279,6 @@ TEST_TIMES(memory_that_is_small_or_askew_is_refused_untouched, KINDS)
     release(&g);
 }
 
-TEST(memory_of_one_block_serves_three_handles)
-{
-    static const int kinds[] = {3, SOLVER, BISECTION};
-    size_t at[4] = {0};
-    void *handle[3];
-    for (int i = 0; i < 3; i++) at[i + 1] = at[i] + (bytes_of(kinds[i], NULL) + 63) / 64 * 64;
-    guarded g = take(at[3]);
-    for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(make(kinds[i], NULL, g.at + at[i], at[i + 1] - at[i], &handle[i]),
-                         CERTREG_OK);
-    for (int i = 0; i < 3; i++) use(kinds[i], handle[i]);
-    for (int i = 3; i-- > 0;) destroy(kinds[i], handle[i]);
-    release(&g);
-}
-
 /* ---- the promise of the header */
 static const struct {
     size_t inputs, max_samples, outputs;

@@ -32,15 +32,6 @@ static const struct {
     {1, 0.1, 1}, {1, 1e-3, 1}, {1, 50, 0.25}, {2.5, 0.4, 0.5}, {1e-8, 1e-3, 1}, {4e6, 1, 2},
 };
 
-TEST_ROWS(bisection_within_by_variance_alone_has_a_closed_form, variances)
-{
-    const double C = variances[_i].C, tolerance = variances[_i].tolerance;
-    certreg_bounds bounds = known(V, 0, C, 0, 0, 0);
-    bounds.sigma = variances[_i].sigma;
-    assert_certified(within(&bounds, tolerance),
-                     bounds.sigma * sqrt(log1p(tolerance * tolerance / C)));
-}
-
 TEST_ROWS(bisection_within_of_an_affine_function_is_exact, variances)
 {
     const double C = variances[_i].C, tolerance = 0.99 * variances[_i].tolerance;

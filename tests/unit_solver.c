@@ -78,29 +78,6 @@ static long double norm_beyond(int order, double r)
     return sqrtl(sum);
 }
 
-/* The greatest of sqrt(C - k^2) T_1 + r k lies at k = sqrt(C) r / T_0. */
-TEST_ROWS(worst_case_without_a_range_has_a_closed_form, radii)
-{
-    const double r = radii[_i], C = 2.5, all = (double)norm_beyond(0, r),
-                 rest = (double)norm_beyond(1, r), best = sqrt(C) * r / all;
-    certreg_bounds bounds = known(V, 0, C, 0, 0, 0);
-    const certreg_mean_change got = shift_of(&bounds, r);
-    assert_tight(got.rise, sqrt(C) * all, 1e-13);
-    ck_assert_double_eq(got.rise, got.drop);
-    ck_assert_double_eq(got.mean_greatest, INFINITY);         /* where the mean is, nobody said */
-    bounds.constraints = V | G, bounds.gradient_hi = sqrt(C); /* does not bind */
-    assert_tight(shift_of(&bounds, r).rise, sqrt(C) * all, 1e-13);
-    bounds.gradient_hi = 0.5 * best;
-    assert_tight(shift_of(&bounds, r).rise, sqrt(C - 0.25 * best * best) * rest + 0.5 * best * r,
-                 1e-13);
-    bounds.gradient_lo = bounds.gradient_hi = 0.5 * (best + sqrt(C));
-    assert_tight(shift_of(&bounds, r).rise,
-                 sqrt(fmax(0, C - pow(bounds.gradient_lo, 2))) * rest + bounds.gradient_lo * r,
-                 1e-7);
-    bounds.gradient_lo = bounds.gradient_hi = sqrt(C), bounds.sigma = 0.5; /* affine */
-    assert_tight(shift_of(&bounds, r).rise, sqrt(C) * r / 0.5, 1e-12);
-}
-
 TEST_ROWS(worst_case_by_the_moment_alone_has_a_closed_form, radii)
 {
     const double r = radii[_i], root = sqrt(0.22), change = root * (double)norm_beyond(0, r);

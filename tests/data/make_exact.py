@@ -11,18 +11,6 @@ from make_normal import quantile, upper as tail
 from mpmath import mpf, expm1, log1p, sqrt
 
 
-def critical(n, p, alpha):
-    """Largest k with P(X <= k) <= alpha, -1 if there is none."""
-    low, high = -1, n
-    while high - low > 1:
-        middle = (low + high) // 2
-        if make_binomial.cdf(middle, n, p) <= alpha:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
 def rounded(value, up):
     return make_binomial.rounded(value, up).hex()
 
@@ -43,13 +31,6 @@ def medians():
                     p = upper(k, n, mpf(alpha))
                     radius = -quantile(p) * mpf(sigma) if p < mpf(1) / 2 else mpf(0)
                     yield n, k, alpha, sigma, rounded(radius, False)
-
-
-def orders():
-    for n in (50, 999, 20000):
-        for alpha in (0.05, 1e-6):
-            for r in (0.015625, 0.25, 1.0, 1.75):
-                yield n, alpha, r, critical(n, tail(mpf(r)), mpf(alpha) / 2)
 
 
 def changes():
@@ -84,7 +65,6 @@ def radii():
 def main():
     print("/* Made by make_exact.py (mpmath, 60 digits); see there. */")
     rows("median_rows", "uint64_t n, k; double alpha, sigma, radius", medians())
-    rows("order_rows", "uint64_t n; double alpha, radius; int64_t critical", orders())
     rows("change_rows", "uint32_t known; double r, variance, gradient, mean, change", changes())
     rows("radius_rows", "uint32_t known; double tolerance, variance, mean, radius", radii())
 
