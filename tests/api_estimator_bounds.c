@@ -250,15 +250,7 @@ TEST(bounds_do_not_depend_on_the_place_of_a_rare_value)
 }
 
 /* ---- the mean by the second moment (theory 6) */
-static int wave(void *user, const certreg_batch *b)
-{
-    (void)user;
-    for (size_t i = 0; i < b->rows; i++) {
-        const float x = b->x[i];
-        b->y[i] = x / (1 + x * x);
-    }
-    return 0;
-}
+KIT_EVAL(wave, x[0] / (1 + x[0] * x[0]))
 
 /* (mean - center)^2 is at most the moment, so every mean that this allows is in the interval,
  * except what is outside of the range. */

@@ -132,14 +132,7 @@ static double follows(double radius, double v, double w, double allowed)
     return w > 1 - allowed && r > 0 ? r : 0;
 }
 
-static int last_of(void *user, const certreg_batch *b)
-{
-    (void)user;
-    for (size_t i = 0; i < b->rows; i++)
-        for (size_t k = 0; k < b->columns; k++)
-            b->y[i * b->columns + k] = b->x[i * b->inputs + b->inputs - 1];
-    return 0;
-}
+KIT_EVAL(last_of, x[b->inputs - 1])
 
 enum { WIDE = 21 };
 static certreg_estimator *wide(size_t outputs, const int32_t *kind, uint32_t flags)

@@ -142,12 +142,7 @@ TEST(backend_default_is_host_memory_of_this_version)
 }
 
 /* ======== what a backend may lack */
-static int slope(void *user, const certreg_batch *b)
-{
-    (void)user;
-    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[3 * i] - 0.5f * b->x[3 * i + 1];
-    return 0;
-}
+KIT_EVAL(slope, x[0] - 0.5f * x[1])
 
 /* By the martingale, which takes a sweep. */
 static double radius_with(certreg_backend *backend)

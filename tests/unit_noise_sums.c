@@ -14,16 +14,7 @@ enum { INPUTS = 300, OUTPUTS = 4, SAMPLES = 700 }; /* more features than a tile 
 static const float at[INPUTS] = {1, 2, 3};
 static const double lo[OUTPUTS] = {-4, -4, -4, -4}, hi[OUTPUTS] = {4, 4, 4, 4};
 
-static int wave(void *user, const certreg_batch *b)
-{
-    (void)user;
-    for (size_t i = 0; i < b->rows; i++)
-        for (size_t k = 0; k < b->columns; k++) {
-            const float *x = b->x + i * b->inputs, y = x[k] - x[k + 1] * x[INPUTS - 1];
-            b->y[i * b->columns + k] = fmaxf(-4, fminf(4, y));
-        }
-    return 0;
-}
+KIT_EVAL(wave, fmaxf(-4, fminf(4, x[k] - x[k + 1] * x[INPUTS - 1])))
 
 static certreg_estimator *create(certreg_backend *backend)
 {
