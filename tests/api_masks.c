@@ -135,13 +135,18 @@ static double follows(double radius, double v, double w, double allowed)
 KIT_EVAL(last_of, x[b->inputs - 1])
 
 enum { WIDE = 21 };
+static const float origin[WIDE];
+
+static certreg_masks wide_masks(void) /* all features but the last are units */
+{
+    static int32_t unit[WIDE];
+    for (int j = 0; j < WIDE; j++) unit[j] = j + 1 < WIDE ? j : -1;
+    return STRUCT(certreg_masks, .marker = NAN, .units = WIDE - 1, .unit = unit, .shown = 2);
+}
+
 static certreg_estimator *wide(size_t outputs, const int32_t *kind, uint32_t flags)
 {
-    static const float origin[WIDE];
-    static int32_t unit[WIDE];
-    const certreg_masks m =
-        STRUCT(certreg_masks, .marker = NAN, .units = WIDE - 1, .unit = unit, .shown = 2);
-    for (int j = 0; j < WIDE; j++) unit[j] = j + 1 < WIDE ? j : -1;
+    const certreg_masks m = wide_masks();
     return kit_begun(
         MODEL(.eval = last_of, .inputs = WIDE, .outputs = outputs, .kind = kind, .masks = &m),
         PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM * !flags, .seed = 3, .max_samples = 1000,
@@ -215,7 +220,6 @@ TEST(joint_and_moved_certificates_of_wrong_units_are_shorter)
     certreg_estimator *e = wide(2, NULL, 0);
     certreg_certificate c[2] = {kit_certificate()}, both = kit_certificate(),
                         moved = kit_certificate();
-    static const float origin[WIDE];
     float to[WIDE] = {0.1f};
     KIT_OK(e, certreg_certify_outputs(e, 1000, q, 2, c, &both));
     ck_assert_double_eq(both.fault_radius[0], both.radius);
@@ -240,11 +244,7 @@ static int write_member(void *user, certreg_alternative *a)
 
 TEST(radii_of_wrong_units_follow_from_the_joint_one)
 {
-    static const float origin[WIDE];
-    static int32_t unit[WIDE];
-    const certreg_masks m =
-        STRUCT(certreg_masks, .marker = NAN, .units = WIDE - 1, .unit = unit, .shown = 2);
-    for (int j = 0; j < WIDE; j++) unit[j] = j + 1 < WIDE ? j : -1;
+    const certreg_masks m = wide_masks();
     const certreg_model model = MODEL(.eval = last_of, .inputs = WIDE, .outputs = 1, .masks = &m);
     const certreg_plan plan = PLAN(.seed = 3, .max_samples = 1000);
     for (uint64_t asked = 0; asked < 2; asked++) {

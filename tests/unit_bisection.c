@@ -66,19 +66,6 @@ TEST(bisection_above_by_the_moment_alone_has_a_closed_form)
                      CERTREG_E_INVALID);
 }
 
-static const double means[] = {0.1, 0.3, 0.5, 0.7, 0.9};
-
-TEST_ROWS(bisection_within_is_the_lesser_of_drop_and_rise, means)
-{
-    const double p = means[_i], drop = cr_normal_quantile(p) - cr_normal_quantile(p - 0.05),
-                 rise = cr_normal_quantile(p + 0.05) - cr_normal_quantile(p);
-    const certreg_bounds bounds = probability(p);
-    const certreg_radius got = within(&bounds, 0.05);
-    assert_certified(got, fmin(drop, rise));
-    if (fabs(drop - rise) > 1e-6)
-        ck_assert_int_eq(got.limiting_side, drop < rise ? CERTREG_SIDE_LOWER : CERTREG_SIDE_UPPER);
-}
-
 /* A threshold needs the mean itself, also where the family makes do with the variance. */
 TEST(bisection_family_leaves_out_constraints_but_the_mean)
 {
