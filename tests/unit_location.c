@@ -134,23 +134,6 @@ TEST(location_of_equal_failed_or_no_outputs)
     }
 }
 
-static const struct {
-    float least;
-    double width, location, tolerance;
-} hubers[] = {{0, 1e6, 21.2, 1e-6}, /* the mean */
-              {0, 1e-3, 2, 2e-3},   /* the median */
-              /* scores -1, clip(1 - t), clip(2 - t), clip(3 - t), 1 vanish at t = 2 */
-              {0, 1, 2, 1e-9},
-              /* (1.5 + 1 + 2 + 3 - 4 t)/2 + 1 = 0 */
-              {1.5f, 2, 9.5 / 4, 1e-9}};
-
-TEST_ROWS(location_huber_lies_between_median_and_mean, hubers)
-{
-    const float y[] = {hubers[_i].least, 1, 2, 3, 100};
-    ck_assert_double_eq_tol(cr_location_huber(&VALUES(y), hubers[_i].width), hubers[_i].location,
-                            hubers[_i].tolerance);
-}
-
 static const float huge[] = {1e14f, 1e30f, -FLT_MAX};
 
 /* Halvings of the whole range end far from the root. */
