@@ -81,20 +81,21 @@ TEST_ROWS(binomial_cdf_agrees_with_sixty_digits_and_tails_add_to_one, cdf_rows)
 /* What exceeds a lower bound of the successes lies below an upper one of the failures. A bound's
  * tail may be off by 1e-13 + 1e-14 sqrt(n) of itself; how far that moves the bound depends on its
  * slope, at least min(k, n - k) + 1 over the bound, or over its complement. */
-TEST(binomial_upper_is_outside_the_true_bound_within_its_margin)
+TEST_ROWS(binomial_upper_is_outside_the_true_bound_within_its_margin, bound_rows)
 {
-    for (int i = 0; i < KIT_ROWS(bound_rows); i++) {
-        const uint64_t k = bound_rows[i].k, n = bound_rows[i].n;
-        const double upper = bound_rows[i].upper, lower = bound_rows[i].lower,
-                     high = cr_binomial_upper(k, n, bound_rows[i].alpha),
-                     failures = cr_binomial_upper(n - k, n, bound_rows[i].alpha),
+    const uint64_t k = bound_rows[_i].k, n = bound_rows[_i].n;
+    for (int i = 0; i < ALPHAS; i++) {
+        if (!(bound_rows[_i].upper[i] > 0)) continue; /* not computed */
+        const double upper = bound_rows[_i].upper[i], lower = bound_rows[_i].lower[i],
+                     high = cr_binomial_upper(k, n, alphas[i]),
+                     failures = cr_binomial_upper(n - k, n, alphas[i]),
                      allowed = 4 * (1e-13 + 1e-14 * sqrt((double)n));
-        ck_assert_msg(high >= upper && failures >= 1 - lower, "row %d: %.17g, want %.17g", i, high,
-                      upper);
+        ck_assert_msg(high >= upper && failures >= 1 - lower, "level %g: %.17g, want %.17g",
+                      alphas[i], high, upper);
         ck_assert_msg(high <= upper * (1 + allowed) + 2 * DBL_EPSILON * (high > 0.5),
-                      "row %d: %.17g, want %.17g", i, high, upper);
+                      "level %g: %.17g, want %.17g", alphas[i], high, upper);
         ck_assert_msg(1 - failures >= lower * (1 - allowed) - 2 * DBL_EPSILON,
-                      "row %d: %.17g, want %.17g", i, 1 - failures, lower);
+                      "level %g: %.17g, want %.17g", alphas[i], 1 - failures, lower);
     }
 }
 
@@ -112,11 +113,12 @@ TEST(binomial_upper_holds_at_levels_next_to_nothing)
 
 TEST(beta_cdf_and_student_quantile_agree_with_sixty_digits)
 {
-    for (int i = 0; i < KIT_ROWS(student_rows); i++) {
-        const double q = student_rows[i].q, degrees = student_rows[i].degrees,
+    for (int i = 0; i < KIT_ROWS(student_rows) * SHARES; i++) {
+        const double q = student_shares[i % SHARES], degrees = student_rows[i / SHARES].degrees,
+                     want = student_rows[i / SHARES].t[i % SHARES],
                      got = cr_student_quantile(q, degrees);
-        ck_assert_msg(relative(got, student_rows[i].t) < 1e-12, "row %d: %.17g, want %.17g", i, got,
-                      student_rows[i].t);
+        ck_assert_msg(relative(got, want) < 1e-12, "%g of %g: %.17g, want %.17g", q, degrees, got,
+                      want);
         if (q > 1e-3) /* symmetric */
             ck_assert_double_eq_tol(cr_student_quantile(1 - q, degrees), -got, 1e-10 * (1 + got));
     }

@@ -7,6 +7,7 @@ a bound is outward if and only if it passes them.
 """
 
 import math
+import textwrap
 from mpmath import mp, mpf, loggamma, log, exp, betainc
 
 mp.dps = 60
@@ -27,6 +28,12 @@ def tail(a, b, x, y):
 
 def cdf(k, n, p):
     return tail(mpf(n - k), mpf(k + 1), 1 - p, p) if k < n else mpf(1)
+
+
+def beta_cdf(a, b, x):
+    if a == int(a) and b == int(b):
+        return tail(a, b, x, 1 - x)
+    return betainc(a, b, 0, x, regularized=True)
 
 
 def quantile(a, b, alpha):
@@ -111,6 +118,24 @@ def student(q, degrees):
     return exp(s)
 
 
+def high(k, n, alpha):
+    """0 at alpha 0: not computed, since it takes minutes."""
+    return (rounded(upper(k, n, alpha), True) if k < n else 1.0).hex() if alpha else 0
+
+
+def low(k, n, alpha):
+    return rounded(quantile(mpf(k), mpf(n - k + 1), alpha), False).hex() if k and alpha else 0
+
+
+def listed(numbers):
+    return "{" + ", ".join(str(number) for number in numbers) + "}"
+
+
+def row(*fields):
+    text = "{" + ", ".join(str(field) for field in fields) + "},"
+    print(textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="     "))
+
+
 def main():
     print("/* Made by make_binomial.py (mpmath, 60 digits); see there. */")
     print("static const struct { uint64_t k, n; double p, cdf; } cdf_rows[] = {")
@@ -136,7 +161,11 @@ def main():
             f"/* {float(cdf(k, n, mpf(p))):.6g} */"
         )
     print("};")
-    rows = []
+    alphas = [0.5, 0.1, 0.05, 1e-3, 1e-10, 1e-20]
+    print(f"enum {{ ALPHAS = {len(alphas)}, SHARES = 9 }};")
+    print(f"static const double alphas[ALPHAS] = {listed(alphas)};")
+    print("static const struct { uint64_t k, n; double upper[ALPHAS], lower[ALPHAS]; }")
+    print("    bound_rows[] = {")
     for n, ks in [
         (1, [0, 1]),
         (10, [0, 1, 5, 9, 10]),
@@ -144,22 +173,18 @@ def main():
         (1000, [0, 3, 100, 500, 999]),
         (10**4, [0, 1, 1500, 5000]),
         (10**6, [0, 17, 10**5]),
-        (10**9, [0, 1, 1000, 10**6]),
+        (10**9, [0, 1, 1000, 10**6, 5 * 10**8]),
     ]:
         for k in ks:
-            for alpha in [0.5, 0.1, 0.05, 1e-3, 1e-10, 1e-20]:
-                rows.append((k, n, alpha))
-    rows += [(5 * 10**8, 10**9, 0.05), (5 * 10**8, 10**9, 1e-20)]
-    print("static const struct { uint64_t k, n; double alpha, upper, lower; } bound_rows[] = {")
-    for k, n, alpha in rows:
-        high = rounded(upper(k, n, mpf(alpha)), True) if k < n else 1.0
-        low = rounded(quantile(mpf(k), mpf(n - k + 1), mpf(alpha)), False) if k else 0.0
-        print(f"    {{{k}u, {n}u, {alpha!r}, {high.hex()}, {low.hex()}}},")
+            some = [alpha if k < 10**8 or alpha in (0.05, 1e-20) else 0 for alpha in alphas]
+            row(k, n, *(listed(bound(k, n, mpf(alpha)) for alpha in some) for bound in (high, low)))
     print("};")
-    print("static const struct { double q, degrees, t; } student_rows[] = {")
+    shares = [0.45, 0.25, 0.1, 0.05, 0.0125, 1e-3, 1e-5, 1e-10, 1e-20]
+    print("static const double student_shares[SHARES] =")
+    print(f"    {listed(shares)};")
+    print("static const struct { double degrees, t[SHARES]; } student_rows[] = {")
     for degrees in [1, 2, 3.5, 10, 63, 127, 1023, 1e5]:
-        for q in [0.45, 0.25, 0.1, 0.05, 0.0125, 1e-3, 1e-5, 1e-10, 1e-20]:
-            print(f"    {{{q!r}, {degrees!r}, {float(student(mpf(q), degrees)).hex()}}},")
+        row(degrees, listed(float(student(mpf(q), degrees)).hex() for q in shares))
     print("};")
     print("static const struct { double a, b, x, value; } beta_rows[] = {")
     for a, b, x in [
@@ -173,10 +198,7 @@ def main():
         (0.5, 31.5, 0.001),
         (63.5, 0.5, 0.5),
     ]:
-        print(
-            f"    {{{a!r}, {b!r}, {x!r}, "
-            f"{float(betainc(mpf(a), mpf(b), 0, mpf(x), regularized=True)).hex()}}},"
-        )
+        row(a, b, x, float(beta_cdf(mpf(a), mpf(b), mpf(x))).hex())
     print("};")
 
 
