@@ -237,6 +237,11 @@ def doubles(e):
     return f"{high.hex()}, {float(e - mpf(high)).hex()}"
 
 
+def print_wide(texts, most):
+    for i in range(0, len(texts), most):
+        print("    " + " ".join(texts[i : i + most]))
+
+
 def print_million():
     print(f"enum {{ SUMMED = {SUMMED} }};")
     print("static const struct row {\n    uint64_t seed, stream, level, first;")
@@ -245,8 +250,7 @@ def print_million():
         print("    {%#xu, %#xu, %#x, %#x, %d, %d}," % row)
     print("};\nstatic const uint64_t sums[] = {")
     sums = [f"{h:#x}u," for number, row in enumerate(rows()) for h in sums_of(number, row)]
-    for i in range(0, len(sums), 4):
-        print("    " + " ".join(sums[i : i + 4]))
+    print_wide(sums, 4)
     print("};\nstatic const struct precise {\n    uint32_t x[3], y[3];")
     print("    cr_dd sine, cosine; /* times the radius */\n} precises[] = {")
     for x, y in ends():
@@ -254,8 +258,7 @@ def print_million():
         print(f"    {{{{{pieces(x)}}}, {{{pieces(y)}}},")
         print(f"     {{{doubles(sine)}}}, {{{doubles(cosine)}}}}},")
     print("};\nstatic const struct many {\n    uint64_t which, sum;\n} many[] = {")
-    for mask, h in many():
-        print(f"    {{{mask:#x}u, {h:#x}u}},")
+    print_wide([f"{{{mask:#x}u, {h:#x}u}}," for mask, h in many()], 2)
     print("};")
 
 
