@@ -187,9 +187,6 @@ def fails_late(x):
     if abs(x[:, 0].mean() - 3) < 0.5: raise ValueError("three is too much")
     return product(x)
 def leaves(x): raise SystemExit(0)
-def leaves_late(x):
-    if abs(x[:, 0].mean() - 3) < 0.5: raise SystemExit(0)
-    return product(x)
 def makes_none(): raise SystemExit(0)
 def sometimes_nan(x): return np.where(x[:, 0] > 6, np.nan, product(x))
 def slow(x):

@@ -420,8 +420,6 @@ def test_command_refuses_sets(models, words, why):
 
 
 # ---- values of columns, and functions of the program
-
-
 @parametrize(
     "column, value",
     (True, "no"),

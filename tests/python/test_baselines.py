@@ -151,29 +151,6 @@ def test_trimmed_mean():
 
 
 @every
-def test_angles_are_cut_opposite_the_prediction(random, n, sigma, alpha, of):
-    turn = dict(kind="angle", lo=[0.0], hi=[360.0])
-    y = np.mod(random.normal(355, 25, n), 360).astype(np.float32) % np.float32(360)
-
-    def arcs(y, middle):
-        return np.mod(y.astype(float) - middle + 180, 360) - 180
-
-    with recorded(y, sigma, 1, **turn) as e:
-        c = e.certify(0, trimmed(40.0, alpha=alpha, serving=Serving(21, 0.1, 0.1, 15.0)))
-        m = e.certify(0, baseline(40.0, alpha=alpha, prediction=350.0))
-    out = may_be_out(21, 0.1, 40.0, 15.0, 180.0)
-    assert out == 2 + 2  # two cut off at an end, and two of 17 with 180 for 40
-    misses = int((np.abs(arcs(y[1:], float(y[0]))) >= 15).sum())
-    agrees(c, radius(sigma, misses, n - 1, alpha, largest_share(out, 21, 0.9)))
-    with recorded(y, sigma, 9, **turn) as e:
-        chosen = e.prediction(baseline(40.0))
-    assert chosen == near((np.median(arcs(y[1:9], 355)) + 355) % 360, 1e-9)
-    away = arcs(y[1:], 350)
-    misses = max((away <= -40).sum(), (away >= 40).sum())
-    agrees(m, radius(sigma, int(misses), n - 1, alpha / 2, 0.5))
-
-
-@every
 def test_ball_center(random, n, sigma, alpha, of):
     outputs, pilot = of.draw(st.integers(1, 5)), n // 4
     y = (0.3 * random.standard_t(5, (n, outputs))).astype(np.float32)

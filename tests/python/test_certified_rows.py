@@ -119,8 +119,6 @@ def test_a_table_counts_the_reasons_of_its_rows():
 
 
 # ---- remarks
-
-
 @parametrize(
     "more",
     {},
@@ -196,8 +194,6 @@ def test_nothing_certified_has_a_remedy():
 
 
 # ---- the command
-
-
 def test_a_demand_decides_the_exit_status(models):
     np.savetxt("x.csv", X[:6], delimiter=",", header="area,age,rooms", comments="")
     np.savetxt("scale.csv", [[1, 1, 0]], delimiter=",", header="area,age,rooms", comments="")

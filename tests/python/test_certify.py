@@ -299,16 +299,6 @@ def test_inputs_may_have_a_shape():
     assert seen == {(3, 2, 2)}
 
 
-def test_domains_of_noise_share_nothing():
-    with estimator() as e:
-        drawn = []
-        for level in (0, 1, certreg.Domain.CALIBRATION, certreg.Domain.ATTACK):
-            e.begin(Z, 0.25, 0, level)
-            drawn.append(e.draw(1, 50))  # sample 0 has no noise
-        rows = np.concatenate(drawn)
-        assert len(np.unique(rows, axis=0)) == len(rows)
-
-
 def test_domains_of_noise_end_where_the_next_one_begins():
     begin = [*sorted(certreg.Domain), 1 << 20]  # the first level that there is not
     for domain, following in zip(begin, begin[1:]):

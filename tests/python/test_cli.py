@@ -273,6 +273,7 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
         "--serve with --statistic mean needs the range of the output; declare --range",
     ),
     ("--seed-file seed", "not allowed with argument --seed"),
+    ("--sigma .1,.25 --denoise x.npy", "--sigma must be one number with --denoise"),
 ]
 
 
@@ -362,14 +363,6 @@ def test_models_that_fail_or_end_the_program(files, command, model, said):
     """A command ends with its own status and says why."""
     words = command.format(f"models.py:{model} x.npy").split()
     command_refused(3, f"the model failed.*: {said}", *words)
-
-
-def test_rows_before_a_model_that_ends_the_program_are_kept(models):
-    said, words = "the model failed in row 3: SystemExit: 0", ("models.py:leaves_late", "steps.npy")
-    kept = said + "; 3 of 10 rows are done and in r.csv"
-    command_refused(3, kept, "certify", *words, *ASKED, *OWN_CALLS, "-o", "r.csv")
-    assert len(read("r.csv")) == 3
-    command_refused(3, said, "attack", *words, *ASKED, "--calls", 500)
 
 
 def test_rows_before_a_resume_file_cannot_be_written_are_kept(models):

@@ -16,7 +16,7 @@ import pytest
 
 import kit
 from kit import ASKED, CERTIFY, MODELS, OWN_CALLS, PRODUCT, STEPS, certify_refused, command_refused
-from kit import drawn_from, model, near, package, parametrize, read, run, said, table_of, write
+from kit import model, near, package, parametrize, read, run, said, table_of, write
 from certreg import Estimator, Question, Reason
 from certreg.cli import report
 from certreg.cli.files import seed_in
@@ -378,15 +378,6 @@ def test_intervals_and_their_coverage_are_told(calibration):
     assert all(a["lo"] != b["lo"] for a, b in zip(lines, read("other.csv")))
 
 
-def test_intervals_of_another_output_and_of_angles(calibration):
-    second = intervals("--output", 1, model="second")
-    medians = [float(said(*words)[0].split()[-2]) for words in (intervals(), second)]
-    assert medians[1] / medians[0] == near(1, 0.05)
-    np.save("truths.npy", OUTPUTS[:160] + 170)
-    said(*intervals("--angle", "deg", "-o", "arcs.csv", model="turn"))
-    assert max(float(line["width"]) for line in read("arcs.csv")) < 10
-
-
 HELD = INPUTS[:8].repeat(3, 0) + np.random.default_rng(8).normal(size=(24, 3))
 
 
@@ -407,25 +398,6 @@ def test_the_scale_serves_certify(calibration):
     assert len(table_of("certify", "models.py:steep", "held.npy", *ask)) == len(HELD)
     tuned("-o", "scale.csv")  # with all digits: fewer would be rounded up
     np.testing.assert_array_equal(np.loadtxt("scale.csv", delimiter=","), scale)
-
-
-def test_groups_start_and_labels(calibration):
-    np.save("groups.npy", [5, 5, 9])
-    np.save("start.npy", [1, 1, 0.5])
-    np.save("labels.npy", HELD @ np.array([4, 2, 1]))
-    more = "--groups groups.npy --scale start.npy --labels labels.npy --samples 1000".split()
-    out, (a, b, c) = tuned(*more)
-    assert re.search(r"\n +5 .*\n +9 ", out)
-    assert a == b
-    assert c / a == near(np.sqrt(10), 0.4)
-
-
-def test_no_gain_is_said_and_another_output_is_followed(calibration):
-    out, scale = tuned("--rounds", 1, model="even")
-    if "no clear gain" in out:
-        np.testing.assert_array_equal(scale, 1)
-    assert re.search(r"is (0\.9|1\.0)\d+ times", out)
-    assert tuned("--output", 1, model="both")[1].argmin() == 1
 
 
 # ---- what scripts use
@@ -482,15 +454,6 @@ def test_the_chosen_sigma_is_a_field():
     assert document(*CERTIFY, "--units", ".5")["units"][0]["lines"]
     out, err = said(*CERTIFY, "-o", "-", "-q", "--json")
     assert out.startswith("row,sigma,") and json.loads(err)["summary"][0]["rows"] == 6
-
-
-def test_several_sigmas_share_alpha():
-    more = (*PRODUCT, "--samples", "200", "--seed", "7", "--tolerance", ".5", "--sigma", ".1,.25")
-    table = table_of("certify", *more)
-    assert [line["sigma"] for line in table] == ["0.1", "0.25"] * 6
-    assert {line["alpha"] for line in table} == {"0.025"}
-    sentence = "--sigma must be one number with --denoise"
-    command_refused(2, sentence, "certify", *more, "--denoise", "x.npy")
 
 
 # ---- tables as they are
@@ -656,28 +619,6 @@ def test_names_that_are_numbers_are_not_taken_for_an_input(named):
     write_table("years.csv", ("2021", "2019", "2020"), X)
     sentence = "years.csv begins with the names of models.py:years, which are numbers: leave out"
     certify_refused(sentence, model="models.py:years", x="years.csv")
-
-
-def test_a_run_continues_with_the_same_columns_in_another_order(named):
-    more = ("--resume", "r.sqlite")
-    assert radii("fitted", "x.csv", *more) == radii("fitted", "turned.csv", *more)
-    radii("product", "x.csv", "--resume", "r", "-q")
-    certify_refused("arguments .X.", "--resume", "r", "-q", x="turned.csv", status=4)
-
-
-def test_calibration_points(named):
-    inputs = np.random.default_rng(6).normal(size=(60, 3))
-    write_table("points.csv", NAMES, inputs)
-    write_table("points_turned.csv", NAMES[::-1], inputs[:, ::-1])
-    np.save("truths.npy", inputs.sum(1))
-    asked = "--truths truths.npy --sigma .3 --radius .05 --alpha .2 --samples 31 --seed 3".split()
-
-    def width(x, points):
-        words = ("interval", "models.py:fitted", x, "--calibration", points, *asked)
-        with drawn_from(5):
-            return table_of(*words)[0]["width"]
-
-    assert width("x.csv", "points.csv") == width("turned.csv", "points_turned.csv")
 
 
 def test_scales_are_those_of_the_features_with_their_names(named):

@@ -16,7 +16,6 @@ from kit import bits, command_refused, engine_files, environment, no_warnings, n
 from kit import parametrize, root, rows_of, said, write
 from test_hostile_files import changed
 from test_types import WRONG, answered
-import certreg
 from certreg import Calibrated, CertregError, Denoised, Estimator, OnnxModel, ResumeError, Status
 from certreg import as_model, check_model, compare_denoised, join_denoiser, train_denoiser
 from certreg import training, tune_scale

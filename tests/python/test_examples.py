@@ -44,19 +44,6 @@ def run(module, *words):
 
 
 # ---- what they share
-def test_files_of_packages_are_found_without_an_import(folder, monkeypatch):
-    file_of = example("diamonds").shared.file_of
-    path = folder / "imported/data/a.csv"
-    path.parent.mkdir(parents=True)
-    (folder / "imported/__init__.py").write_text("raise AssertionError('imported')")
-    monkeypatch.syspath_prepend(str(folder))
-    for name in ("imported", "absent"):
-        with pytest.raises(FileNotFoundError, match=f"no {name} with data/a.csv: .*make deps-real"):
-            file_of(name, "data", "a.csv")
-    path.touch()
-    assert file_of("imported", "data", "a.csv") == path
-
-
 @parametrize(
     "name, needs",
     *(("diamonds", "lightgbm"), ("face", "ai_edge_litert.interpreter")),
@@ -70,16 +57,6 @@ def test_a_package_that_is_missing_ends_them_with_a_sentence(monkeypatch, folder
 
 
 # ---- diamonds
-HEAD = "carat,cut,color,clarity,depth,table,price,x,y,z"
-STONE = "0.23,Ideal,E,SI2,61.5,55,326,3.95,3.98,2.43"
-
-
-def file_of(folder, *lines):
-    path = folder / "diamonds.csv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
 @pytest.fixture(scope="module")
 def part():
     return tuple(part[:8000] for part in complete("diamonds").load())
@@ -93,18 +70,6 @@ def diamonds(part, monkeypatch):
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(module, "CALIBRATION", slice(3000, 3040))
     return module
-
-
-def test_columns_are_found_by_their_names_and_twins_left_out(folder):
-    D = example("diamonds")
-    lines = [HEAD, STONE, STONE.replace("2.43", "0"), STONE, STONE.replace("0.23", "0.5")]
-    X, price = D.read(file_of(folder, *(",".join(line.split(",")[::-1]) for line in lines)))
-    wanted = dict(carat=0.23, depth=61.5, table=55, x=3.95, y=3.98, z=2.43, cut=4, color=5)
-    assert dict(zip(D.FEATURES, X[0].tolist())) == pytest.approx({**wanted, "clarity": 1})
-    assert X[:, 0].tolist() == [np.float32(0.23), np.float32(0.5)] and price.tolist() == [326] * 2
-    for line in (STONE.replace("Ideal", "Best"), STONE.replace("61.5", "deep"), "0.23,Ideal"):
-        with pytest.raises(ValueError, match="^line 2 of .*diamonds.csv: .+"):
-            D.read(file_of(folder, HEAD, line))
 
 
 def test_the_price_is_the_same_every_time_and_in_its_range(diamonds):
@@ -138,17 +103,6 @@ def test_prices_hold_whatever_one_feature_says(diamonds, monkeypatch, capsys):
     line = re.search(r"the size +4 +([\d.]+) % +(\d.\d+) +(\d.\d+) +(\d.\d+)", shown)
     error, *useful = map(float, line.groups())
     assert error < 60 and 0 < useful[0] <= useful[1] <= useful[2] <= 1
-
-
-def test_worst_moves_have_their_length_and_leave_grades():
-    D, rng = example("diamonds"), np.random.default_rng(2)
-    X = rng.normal(size=(3, 9)).astype(np.float32)
-    plain, smoothed = D.worst_moves(lambda x: x[:, 0] / D.SCALE[0], X, np.zeros(3), 1.0, 2.0)
-    for moved in (plain, smoothed):
-        assert np.array_equal(moved[:, 6:], X[:, 6:])
-        lengths = np.linalg.norm((moved - X)[:, :6] / D.SCALE[:6], axis=1)
-        assert lengths == pytest.approx(2.0, rel=1e-3)
-    assert (np.abs(smoothed[:, 0]) > np.abs(X[:, 0]) + 0.015).all()
 
 
 # ---- a face
@@ -227,17 +181,6 @@ def test_a_window_is_all_that_its_frame_depends_on(pitch, voices):
     assert pitch.make_model()(windows) == near(whole, 1e-6)
 
 
-def test_another_voice_shorter_than_the_radius(pitch, voices):
-    _, windows = pitch.frames(voices[:2])
-    model = pitch.make_model()
-    rows = pitch.certify_rows(model, windows[:3], 0.2, 50, samples=100, seed=1, progress=False)
-    noise = np.random.default_rng(2).normal(0, 0.2, (100, windows.shape[1]))
-    for i, (radius, prediction) in enumerate(rows.certificates[["radius", "prediction"]].ravel()):
-        other = windows[3 + i] * (radius / np.linalg.norm(windows[3 + i].astype(float)))
-        moved = np.median(model((windows[i] + other + noise).astype(np.float32)))
-        assert radius > 0.1 and abs(moved - prediction) < pitch.TOLERANCE
-
-
 def test_the_same_radius_in_python_by_the_command_and_in_c(pitch, voices, folder, capsys):
     run(pitch, voices[0], "--samples", 100, "--jobs", 1, "--save", folder)
     shown = capsys.readouterr().out
@@ -269,14 +212,6 @@ def test_the_same_radius_in_python_by_the_command_and_in_c(pitch, voices, folder
 def test_sound_that_is_refused(pitch, folder, form, sentence):
     with pytest.raises(SystemExit, match=sentence):
         run(pitch, voice("a.wav", **{"sound": tone(200), **form}))
-
-
-def test_other_files_that_are_no_sound(pitch, folder):
-    (folder / "text.wav").write_text("no sound at all", encoding="utf-8")
-    (folder / "empty.wav").touch()
-    for name in ("no.wav", "text.wav", "empty.wav"):
-        with pytest.raises(SystemExit, match=rf"^(?=[^\n]*{name})[^\n]*\w\W?$"):  # says why
-            run(pitch, name)
 
 
 # ---- episodes and a control loop

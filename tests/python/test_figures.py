@@ -1,6 +1,5 @@
 """The figures of the pages: make figures in small, and what is in docs/figures."""
 
-import dataclasses
 import os
 import pathlib
 import re
@@ -10,9 +9,9 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import DRAWINGS, near, needs_drawings, package, parametrize, program, root
+from kit import DRAWINGS, needs_drawings, package, parametrize, program, root
 
-from figures import certificate, digit, style
+from figures import certificate, style
 from figures.__main__ import PARTS
 from reproduce import settings
 
@@ -76,23 +75,6 @@ def test_radii_are_rounded_to_the_safe_side():
         assert style.broken(radius) == above
 
 
-def test_what_is_drawn_is_what_was_found(digits):
-    found = digit.found(small("", dataclasses.replace(settings.LEAST, samples=1000)))
-    assert found.attack.broken
-    assert found.certificate.radius < found.attack.radius
-    length = np.linalg.norm(found.attack.shift.astype(float))
-    assert length / found.attack.radius == near(1, 1e-6)
-    panels = digit.drawn(found).figure.axes[:3]
-    pictures = [panel.get_images()[0].get_array().ravel() for panel in panels]
-    np.testing.assert_array_equal(pictures[0], found.image)
-    np.testing.assert_array_equal(pictures[1], found.attack.shift)
-    np.testing.assert_array_equal(pictures[2], found.image + found.attack.shift)
-    for panel, angle in zip(panels[::2], (found.certificate.prediction, found.moved)):
-        (foot, top), (low, high) = (line for line in panel.get_lines()[2].get_data())
-        seen = np.degrees(np.arctan2(foot - top, low - high))  # counter-clockwise from upright
-        assert np.cos(np.radians(seen - angle)) == near(1)
-
-
 # ---- files
 def make(out, *parts, **more):
     """The status of make figures, and what it says."""
@@ -129,17 +111,3 @@ def test_without_a_package_or_digits_old_figures_stay(tmp_path, name, needs):
     assert (status, err) == (0, "")
     assert re.search(f"left as it was: {needs}", out)
     assert (tmp_path / "attacked_digit.svg").read_text() == "old"
-
-
-@parametrize(
-    "part, status, sentence, more",
-    ("digits", 2, "there is no part 'digits'; there are certificate,", {}),
-    ("certificate", 1, "the folder .* cannot be made: .*FIGURES_OUT", dict(FIGURES_OUT="file")),
-)
-def test_mistakes(folder, part, status, sentence, more):
-    package("matplotlib")
-    (folder / "file").write_text("mine")
-    found, _, err = make(folder, part, **more)
-    assert (found, err.count("\n")) == (status, 1)
-    assert re.search(sentence, err)
-    assert (folder / "file").read_text() == "mine"

@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import bits, certreg, no_warnings, package, parametrize, refused, rows_of, same
+from kit import certreg, no_warnings, package, parametrize, refused, rows_of, same
 from certreg import as_model, frames
 from certreg.frames import Columns, names_of, order
 
@@ -110,8 +110,6 @@ def test_it_travels_by_pickle_with_distinct_values_only():
 
 
 # ---- scales
-
-
 @parametrize(
     "scale, error, text",
     ({"height": 1}, ValueError, "'height', which is no column"),
@@ -455,15 +453,9 @@ def test_results_and_scales_have_the_names():
     assert rows.to_frame().index.tolist() == list("aabbccddee")
     some = rows[[4, 1]].to_frame()
     assert (some.index.tolist(), some["row"].tolist()) == (list("eebb"), [4, 4, 1, 1])
-    frame, names = pandas.DataFrame(RANDOM[:12], columns=list("abc")), list("cab")
-    t = certreg.tune_scale(Positions(*"abc"), frame, [0.1], 5.0, rounds=1, **more)
-    assert list(t.scale.index) == list("abc")
-    assert Columns(frame[names], t.scale).scale.tolist() == [t.scale[name] for name in names]
 
 
 # ---- scales from data
-
-
 @parametrize(
     "X, kind, text",
     ([[1, 2], [1, 3]], "std", "feature 0 has the std 0 in 2 rows, which is no scale: give the"),
@@ -477,16 +469,6 @@ def test_no_spread_is_refused(X, kind, text):
         certreg.certify_rows(lambda x: x[:, 0], X, 0.1, 1.0, scale=kind)
     with pytest.raises(ValueError, match="column 'b' has the iqr 0"):
         certreg.feature_scale(pandas.DataFrame({"a": [1.0, 2], "b": [1.0, 1]}), "iqr")
-
-
-def test_spreads_are_scales():
-    values = np.array([[0, 10, 1], [1, 20, 1.5], [2, 30, 2], [3, 40, 4]])
-    frame = pandas.DataFrame(values, columns=list("abc"))
-    for kind, wanted in (("std", values.std(0)), ("iqr", [1.5, 15, 1.125])):
-        assert np.allclose(certreg.feature_scale(values, kind), wanted)
-        assert np.allclose(certreg.feature_scale(frame, kind)[[*"abc"]], wanted)
-    whole, given = (rows_of(lambda x: x[:, 0], values, scale=s) for s in ("std", values.std(0)))
-    assert bits(whole) == bits(given)
 
 
 ENABLED = dict(enable_categorical=True, tree_method="hist")

@@ -103,14 +103,6 @@ def test_fields_lie_where_the_compiler_puts_them():
     assert len(structs()) == 38
 
 
-def test_structs_have_the_sizes_of_the_library():
-    table = (root / "src/base/struct_sizes.h").read_text()
-    sizes = re.findall(r"X\(certreg_(\w+), \w+, \d+, (\d+)\)", table)
-    assert {name for name, _ in sizes} == set(structs()) - {"queue_row"}
-    for name, size in sizes:
-        assert ctypes.sizeof(ours(name)) == int(size), name
-
-
 def test_questions_and_answers_have_the_fields_of_the_headers():
     python_fills = {"struct_size", "reserved", "look_count", "prediction_count", "region_count"}
     hidden = {"error", "batch", "model", "plan", "calibration", "coverage", "attack_options"}
@@ -134,12 +126,6 @@ def test_questions_and_answers_have_the_fields_of_the_headers():
         assert fields == set(structs()[name]) - python_fills, name
 
 
-def test_attacks_have_the_options_of_the_header():
-    wanted = set(structs()["attack_options"]) - {"struct_size", "reserved"}
-    given = set(inspect.signature(certreg.Estimator.attack).parameters)
-    assert given == wanted | {"self", "question"}
-
-
 def test_errors_have_the_fields_of_the_header():
     error = certreg.CertregError(certreg.Status.BUSY)
     wanted = set(structs()["error"]) - {"struct_size", "text"}
@@ -155,6 +141,7 @@ def test_what_makes_a_handle_has_the_names_of_the_plans():
         (certreg.Solver, ("solver_plan",), set()),
         (certreg.Bisection, ("bisection_plan",), set()),
         (certreg.Service, ("service_plan",), {"estimator", "question", "certificate"}),
+        (certreg.Estimator.attack, ("attack_options",), {"self", "question"}),
     ):
         wanted = {field for name in names for field in structs()[name]} - python_fills
         assert set(inspect.signature(made).parameters) == wanted | more, made

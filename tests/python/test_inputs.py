@@ -786,19 +786,6 @@ def test_the_command_describes_inputs_and_takes_them(files):
     assert '"kind": "at most two values"' in shown
 
 
-def test_the_command_has_the_scale_of_a_description(files):
-    kit.write("scale.csv", "a,b,c\n1,100,0\n")
-    kit.write("other.csv", csv("abc", X[100:]))
-    said("inputs", "models.py:f", "train.csv", "--scale", "scale.csv", "-o", "i.json")
-    found = []
-    for more in (("--scale", "scale.csv"), ("--inputs", "i.json")):
-        words = ("certify", "models.py:f", "train.csv", *more, *ASKED, "--rows", ":3")
-        out, _ = said(*words, "--units", "0.1", "--denoise", "other.csv", "-o", "o.json")
-        with open("o.json", encoding="utf-8") as file:
-            found.append((out, json.load(file)["rows"][0]["radius"]))
-    assert found[0] == found[1]
-
-
 @parametrize(
     "text, status, sentence",
     (None, 2, "i.json cannot be read: No such file"),

@@ -164,11 +164,6 @@ def test_files_that_do_not_fit_are_no_calibration(folder):
     one.save(path)
     with np.load(path) as kept:
         good = dict(kept)
-    whole = path.read_bytes()
-    for text in (b"", b"PK\x03\x04", whole[:200]):
-        path.write_bytes(text)
-        with pytest.raises(ValueError, match="kept.npz is no calibration"):
-            Calibrated.load(path, linear)
     for name, value in (
         ("units", np.ones(2)),
         ("scale", np.array(["a", "b"])),
@@ -189,9 +184,6 @@ def test_files_that_do_not_fit_are_no_calibration(folder):
     np.savez(path, **{**good, "units": np.float32([3])})
     with pytest.raises(CertregError, match="scored otherwise"):
         Calibrated.load(path, linear).interval(X[0], 0.1, 0.2)
-    np.save("plain.npy", np.ones(3))
-    with pytest.raises(ValueError, match="no calibration"):
-        Calibrated.load("plain.npy", linear)
 
 
 def test_another_model_is_noticed(folder):

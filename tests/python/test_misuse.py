@@ -86,8 +86,6 @@ def test_calls_during_a_call_are_refused(ask, on_a_thread_of_its_own):
 
 
 # ---- pickle, pools, forks
-
-
 def pickled(protocol, error):
     return pickle.loads(pickle.dumps(error, protocol))
 
@@ -144,8 +142,6 @@ def test_a_forked_child_is_told():
 
 
 # ---- exceptions and signals
-
-
 def control_c():
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(5)  # interrupted at once

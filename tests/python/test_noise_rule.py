@@ -180,25 +180,3 @@ def test_a_denoiser_decides_for_its_model():
     flagged = np.c_[RANDOM.normal(size=(60, 2)), FLAG]
     with pytest.warns(UserWarning, match="at most two values in the features 2"):
         assert len(compare_denoised(first, flagged[:50], [0.1], 20.0, **more).lines) == 2
-
-
-# ---- what a pipeline encodes
-def test_columns_that_a_pipeline_encodes_are_categories():
-    pandas, compose = package("pandas"), package("sklearn.compose")
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
-
-    frame = pandas.DataFrame(np.c_[TABLE, COUNT % 4].astype(int), columns=list("abcd"))
-    encode = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
-    for which, given in (("cd", frame), ((2, 3), frame.to_numpy())):
-        scaled = StandardScaler(), ["a", "b"] if which == "cd" else [0, 1]
-        encoded = (encode, [which[0]]), (OrdinalEncoder(), [which[1]])
-        made = compose.make_column_transformer(scaled, *encoded)
-        model = make_pipeline(made, Ridge()).fit(given, COUNT)
-        with pytest.warns(UserWarning, match="^categories by the model's description"):
-            rows = rows_of(model, given[:4], 0.1, 9.0, samples=50)
-        assert np.asarray(rows.sampling.scale).tolist() == [1, 1, 0, 0] and rows.radius.min() > 0
-        with pytest.raises(ValueError, match="holds categories by the model's description"):
-            rows_of(model, given[:4], 0.1, 9.0, samples=50, scale=1)

@@ -17,8 +17,6 @@ from kit import read, root, rows_of, said
 from test_models import agrees, read_only
 
 FOLDER, REGRESSOR = root / "examples/models", root / "tests/data/regressor.onnx"
-sys.path.append(str(FOLDER))
-from data import slant  # noqa: E402
 
 FLOAT, INT64, STRING, FLOAT16, DOUBLE = 1, 7, 8, 10, 11
 numbers = itertools.count()
@@ -59,17 +57,6 @@ def test_a_network_with_a_free_batch(runtime):
     for found in (f(x), f(x.reshape(5, 28, 28)), as_model(session)(x)):
         np.testing.assert_array_equal(found, wanted)
     agrees(f, lambda x: session.run(None, {"x": x})[0], 784, outputs=1, kind="angle_pair")
-
-
-def test_models_of_skl2onnx(runtime):
-    """A linear model, made by tests/data/make_regressor.py."""
-    f, x = OnnxModel(REGRESSOR), read_only()
-    assert (f.shape, f.columns, f.batch) == ((3,), 1, None)
-    np.testing.assert_allclose(f(x)[:, 0], x @ np.float32([3, -1, 0.5]), atol=1e-5)
-    rows = rows_of(f, X[:6], questions=2.0)
-    # The median of a linear model moves by at most its slope times the radius.
-    assert (0.5 * 2 < np.linalg.norm([3, -1, 0.5]) * rows.radius).all()
-    assert (np.linalg.norm([3, -1, 0.5]) * rows.radius < 2.3).all()
 
 
 def test_features_are_named_in_the_metadata(runtime, folder):
@@ -529,21 +516,6 @@ def images(count=20):
     return np.random.default_rng(3).normal(0.2, 0.5, (count, 28, 28)).astype(np.float32)
 
 
-def bar(lean):
-    """An image of a bar whose top is moved to the right by `lean` times its height."""
-    image = np.zeros((28, 28), np.float32)
-    for row in range(6, 22):
-        at = 14 + round(lean * (14 - row))
-        image[row, at - 1 : at + 2] = 1
-    return image
-
-
-def test_all_read_rows_of_784_pixels(runtime):
-    for path in sorted([*FOLDER.glob("rotation*.onnx"), *FOLDER.glob("slant*.onnx")]):
-        f, columns = OnnxModel(path), 1 if path.stem.startswith("slant") else 2
-        assert (f.shape, f.columns, f.batch) == ((784,), columns, None)
-
-
 def test_the_equivariant_answer_turns_with_the_image(runtime):
     f, x = OnnxModel(FOLDER / "rotation_equivariant.onnx"), images()
     y = f(x)
@@ -551,9 +523,3 @@ def test_the_equivariant_answer_turns_with_the_image(runtime):
         y = np.stack((-y[:, 1], y[:, 0]), 1)
         got = f(np.rot90(x, turns, (1, 2)))
         assert abs(got - y).max() < 1e-4 * abs(y).max()
-
-
-def test_the_slant_of_a_bar():
-    got = slant(np.stack([bar(0), bar(0.5), bar(-0.5), bar(1.0)]))
-    np.testing.assert_allclose(got, [0, 26.6, -26.6, 45], atol=1.5)
-    np.testing.assert_array_equal(slant([np.fliplr(np.eye(28)), np.eye(28)]), [45, -45])

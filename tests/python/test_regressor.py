@@ -10,7 +10,6 @@ import pytest
 pytest.importorskip("sklearn")
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
@@ -157,29 +156,6 @@ def test_it_can_be_searched_and_put_into_pipelines():
     pipe = make_pipeline(StandardScaler(), SmoothedRegressor(samples=11, scale=None))
     search = GridSearchCV(pipe, {"smoothedregressor__sigma": [0.1, 2.0]}, cv=2).fit(X, Y)
     assert search.best_params_ == {"smoothedregressor__sigma": 0.1}
-
-
-def test_tables_go_through_with_their_names():
-    pandas = package("pandas")
-    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(kind=["u", "v"] * 200)
-    frame = frame.iloc[:, [3, 0, 1, 2]]
-
-    class ByName(GradientBoostingRegressor):
-        def fit(self, table, y):
-            assert list(table.columns) == ["kind", "a", "b", "c"]
-            return super().fit(self._numbers(table), y)
-
-        def predict(self, table):
-            return super().predict(self._numbers(table))
-
-        @staticmethod
-        def _numbers(table):
-            return table[["a", "b", "c"]].to_numpy() + (table["kind"] == "u").to_numpy()[:, None]
-
-    model = SmoothedRegressor(ByName(n_estimators=30), sigma=0.1).fit(frame, Y)
-    assert model.predict(frame[:4]).shape == (4,)
-    assert model.predict_interval(frame[:4]).shape == (4, 2)
-    assert len(model.certify(frame[:4], 1.0)["radius"]) == 4
 
 
 def test_tables_have_the_columns_of_fit_and_numbers():

@@ -16,7 +16,7 @@ from certreg import Bisection, Estimator, Question, Rows
 from certreg.table import Sampling, empty_certificates
 
 import page
-from reproduce import digits, sweep, tables, upward
+from reproduce import digits, sweep, upward
 from reproduce.methods import FAMILIES, MEDIAN, Asked
 from reproduce.settings import SettingsError
 
@@ -143,19 +143,6 @@ def test_images_are_stratified_and_none_is_taken_twice(folder):
         load(folder, count=21)
 
 
-def test_damaged_files_are_refused(folder):
-    sides = struct.pack(">4I", 0x803, 20, 14, 56) + PIXELS[16:]
-    for pixels, labels, part in (
-        (PIXELS[:-1], LABELS, "truncated"),
-        (PIXELS, LABELS[:5], "not an IDX file"),
-        (b"", LABELS, "not an IDX file"),
-        (sides, LABELS, "shape"),
-        (PIXELS, struct.pack(">2I", 0x801, 19) + LABELS[8:27], "differ"),
-    ):
-        with pytest.raises(SettingsError, match=part):
-            load(folder, pixels, labels)
-
-
 def test_turning():
     image = np.random.default_rng(1).random(784).astype(np.float32)
     quarter = digits.turned(image, math.pi / 2).reshape(28, 28)
@@ -188,14 +175,6 @@ def test_errors_are_arcs_and_the_paper_chooses_sigma_by_sums(swept):
     assert found["absolute", 0.05] == (0.25, 50)
     assert found["absolute", 0.15] == (0.25, 0)
     assert found["mae", 0.05] == (0.5, 15)
-
-
-def test_tables(folder):
-    rows = [{"m": "a", "s": 0.5, "v": 1.0}, {"m": "a", "s": 1.0, "v": float("nan")}]
-    beside = tables.Beside()
-    beside.add("x", tables.wide(rows, ("m",), "s", "v"))
-    beside.write(folder)
-    assert (folder / "x.csv").read_text(encoding="utf-8") == "m,0.5,1\na,1.000,\n"
 
 
 # ---- the page of benchmarks has a place for each table that a measurement writes, and no other

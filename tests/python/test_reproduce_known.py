@@ -9,8 +9,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import near, needs_sources, package
-from reproduce import ascent, attacks, digits, intervals, labelled, methods, moved, real, settings
+from kit import near, needs_sources
+from reproduce import ascent, attacks, digits, intervals, labelled, methods, real, settings
 from reproduce import synthetic, tables, tightness, truth
 from reproduce.intervals import NORMAL, RATIO, Outputs
 
@@ -51,13 +51,6 @@ def test_every_statistic_of_a_linear_model():
             close(attack(linear, statistic, center), 10 / 14)
 
 
-def test_the_nearer_side_and_a_start_far_from_the_exit():
-    for side in (4.0, -4.0):
-        close(attack(linear, ascent.MEDIAN, side), 6 / 14)
-    for start in (0.02, 2.5):
-        close(attack(linear, ascent.CIRCULAR_MEAN, 0.0, start=start), 10 / 14)
-
-
 def test_angles_on_both_sides_of_the_jump():
     def turned(x):
         return ascent.wrapped(linear(x) + 180.0)
@@ -67,17 +60,6 @@ def test_angles_on_both_sides_of_the_jump():
     # The plain mean of these is near 0, and moves by 36 degrees where a tenth of them cross.
     found = attack(turned, ascent.MEAN, tolerance=36.0)
     assert found.radius < 0.3 * 36 / 14
-
-
-def test_the_climb_of_another_attack():
-    def jumping(x):  # in one direction, in which there is no gradient before the jump
-        return np.where(x[:, 0] > 2.5, 20.0, 0.1 * linear(x))
-
-    assert attack(jumping, ascent.MEDIAN, 0.0).radius > 3.0
-    jump = ascent.Climb(1, 2.0, np.eye(FEATURES)[0])
-    close(attack(jumping, ascent.MEDIAN, 0.0, other=jump), 2.5)
-    across = ascent.Climb(1, 0.7, np.roll(SLOPE, 1))
-    close(attack(linear, ascent.MEDIAN, 0.0, other=across), 10 / 14)
 
 
 def test_what_does_not_leave_is_capped():
@@ -116,51 +98,11 @@ def test_an_attack_that_is_clearly_inside_a_certificate_is_counted():
 
 
 # ---- prediction intervals
-RANDOM = np.random.default_rng(3)
 N = intervals.SAMPLES
 
 
 def outputs(*rows, unit=1.0):
     return Outputs(np.zeros(len(rows)), np.array(rows, float), unit)
-
-
-class Linear:
-    def __init__(self):
-        self.slope = np.random.default_rng(5).normal(size=10).astype(np.float32)
-
-    def outputs(self, x):
-        return x @ self.slope
-
-    def slopes(self, x):
-        return x @ self.slope, np.broadcast_to(self.slope, x.shape)
-
-
-class Bent:
-    """It rises slowly with one feature, and steeply with another where that is large."""
-
-    def slopes(self, x):
-        slopes = np.zeros_like(x)
-        slopes[:, 0], slopes[:, 1] = 5 * (x[:, 0] > 0.5), 1
-        return (x[:, 1] + 5 * np.maximum(x[:, 0] - 0.5, 0)).astype(np.float32), slopes
-
-
-def test_hulls_are_those_of_counting():
-    grid = np.arange(-180, 180, 0.01)
-    for k, q in ((1, 5.0), (3, 20.0), (5, 40.0), (7, 40.0), (7, 10.0)):
-        f = np.sort(RANDOM.uniform(-60, 60, 7))
-        inside = grid[(np.abs(grid[:, None] - f) <= q).sum(1) >= k]
-        want = inside[-1] - inside[0] if len(inside) else 0.0
-        assert intervals.hull(f, k, q) == near(want, 0.03)
-
-
-def test_thresholds_of_split_conformal_prediction():
-    of_model = intervals.METHODS[0]
-    o = Outputs(np.arange(1.0, 500.0), np.zeros((499, 1)), 1.0)
-    assert of_model.threshold(o, np.zeros(499)) == 450
-    few = outputs(*np.zeros((8, N)))
-    for method in intervals.METHODS:
-        assert method.threshold(few, np.zeros(8)) == math.inf
-        assert method.widths(few, math.inf)[0] == math.inf
 
 
 def test_published_bounds_of_a_shift():
@@ -175,31 +117,6 @@ def test_published_bounds_of_a_shift():
     level, k = NORMAL.cdf(NORMAL.inv_cdf(share) - RATIO), method.needed
     chances = [math.comb(N, i) * level**i * (1 - level) ** (N - i) for i in range(k + 1)]
     assert sum(chances[:-1]) < intervals.ERROR <= sum(chances)
-
-
-def test_a_linear_model_moves_as_far_as_it_can():
-    model, x = Linear(), np.ones(10, np.float32)
-    noise = RANDOM.normal(size=(6, 64, 10)).astype(np.float32)
-    for side in (1, -1):
-        delta = moved.climb(model, x, 0.0, 0.25, 3.0, side, noise)
-        away = side * float(delta @ model.slope) / np.linalg.norm(model.slope)
-        assert float(np.linalg.norm(delta.astype(float))) <= 0.25
-        assert away == near(0.25, 1e-3)
-    edge = moved.climb(Bent(), np.zeros(10, np.float32), 0.0, 0.25, 3.0, 1, noise)
-    assert edge[0] > 0.9 * 0.25  # noisy outputs at the edge are followed
-    y = float(model.outputs(x))
-    for place in moved.places(model, x, y - 1, 0.25, 3.0, RANDOM):  # upwards it is farther
-        assert float(model.outputs(place)) - y == near(0.25 * np.linalg.norm(model.slope), 1e-3)
-
-
-def test_the_gradients_of_a_perceptron():
-    x, y = labelled.friedman(300, np.random.default_rng(1))
-    model, h = labelled.Perceptron(x, y, 50), 1e-2
-    f, slopes = model.slopes(x[:20])
-    np.testing.assert_allclose(f, model.outputs(x[:20]), rtol=1e-5)
-    way = RANDOM.normal(size=10).astype(np.float32)
-    differences = (model.outputs(x[:20] + h * way) - model.outputs(x[:20] - h * way)) / (2 * h)
-    np.testing.assert_allclose(slopes @ way, differences, atol=0.05, rtol=0.02)
 
 
 def test_methods_with_a_guarantee_keep_their_level_and_others_do_not(folder):
@@ -234,13 +151,6 @@ def test_means_and_shares_are_those_of_samples():
             assert np.mean(y <= level) == near(share, 0.01)
 
 
-def test_the_mean_of_a_quadratic_has_a_closed_form():
-    for p in (0.0, 0.3, 1.2):
-        center = float(QUADRATIC.mean(np.array(p), 0.2))
-        got = truth.of_mean(QUADRATIC, p, 0.2, 0.5, center)
-        assert got == near(math.sqrt(p * p + 0.5) - p, 1e-9)
-
-
 def test_true_radii_are_the_first_shifts_that_fail():
     for f in truth.FUNCTIONS[1:]:
         for p in (-0.8, 0.0, 0.4):
@@ -263,21 +173,6 @@ def test_radii_and_bounds_that_are_known():
     y[100:110] = 1
     got = synthetic.published_radius(methods.ALPHA_49, y, 30, 0.5, 0.2)
     assert 0 < got < synthetic.published_radius(methods.ALPHA_49, 0 * y, 30, 0.5, 0.2)
-
-
-def test_they_are_the_u_statistics():
-    package("onnxruntime")
-    from reproduce.convergence import Sums
-
-    random = np.random.default_rng(6)
-    y, e = random.normal(3, 1, 6), random.normal(size=(6, 4))
-    sums = Sums()
-    sums.add(y[:2], e[:2])
-    sums.add(y[2:], e[2:])
-    pairs = [(i, j) for i in range(6) for j in range(6) if i != j]
-    assert sums.variance() == near(np.mean([(y[i] - y[j]) ** 2 / 2 for i, j in pairs]), 5e-8)
-    theta = np.mean([y[i] * y[j] * (e[i] @ e[j]) for i, j in pairs])
-    assert sums.theta() == near(theta)
 
 
 # ---- the models of examples/real, with one that needs no package
@@ -326,14 +221,3 @@ def test_radii_are_in_units_of_the_scale(computed):
     assert row["sigma"] == "0.2"  # with QUICK=2 every other one
     assert row["images"] == row["certified"] == "2"
     assert 0.4 < float(row["mean_radius"]) < np.sqrt(0.5)
-
-
-@needs_sources
-def test_outputs_are_clipped_and_without_an_example_the_page_says_so(computed):
-    model = real.clipped("toy", -1, 1)
-    assert model(np.array([[5.0, 0, 0], [-5.0, 0, 0], [0.5, 0, 0]])).tolist() == [1, -1, 0.5]
-    real.EXAMPLES.pop("toy")
-    real.compute(computed)
-    beside = tables.Beside()
-    assert set(real.report(computed, beside).values()) == {real.NONE}
-    assert not any(beside.rows.values())

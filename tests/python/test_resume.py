@@ -19,7 +19,7 @@ import pytest
 
 import kit
 from kit import CERTIFY, bits, counting, model, parametrize, raising, table_of
-from certreg import Constraint, Denoised, Question, ResumeError, RowsError, Serving, store
+from certreg import Constraint, Question, ResumeError, RowsError, Serving, store
 from certreg.store import APPLICATION, ResumeFile
 
 X = kit.X[:30]
@@ -324,14 +324,6 @@ def at_row_20(x):
     return np.allclose(x.mean(axis=0), X[20], atol=0.2)
 
 
-def killed_once(once, x):
-    """A model that kills its process once: it removes the file with this name first."""
-    if at_row_20(x) and os.path.exists(once):
-        os.remove(once)
-        os.kill(os.getpid(), signal.SIGKILL)
-    return model(x)
-
-
 def killing(x):
     """Kills the program at row 20, and leaves a fork of it until its standard input is closed."""
     if at_row_20(x):
@@ -349,15 +341,6 @@ def program(path, jobs, **more):
     code += f"t.rows_of(t.killing, seed=7, resume={path!r}, jobs={jobs})"
     env = kit.environment(kit.root / "tests/python")
     return subprocess.Popen([sys.executable, "-c", code], env=env, **more)
-
-
-def test_a_process_that_is_killed_once_loses_nothing():
-    whole = rows_of(seed=7, resume="whole.sqlite")
-    kit.write("once", "")
-    rows = rows_of(functools.partial(killed_once, os.path.abspath("once")), seed=7, jobs=2)
-    assert not os.path.exists("once")
-    assert bits(rows) == bits(whole)
-    assert table() == table("whole.sqlite")
 
 
 @parametrize("jobs", 1, 2)
@@ -585,21 +568,6 @@ def test_a_name_that_only_some_files_have_got_is_that_of_all(small):
 # ---- parts of several models
 def part(f, first, last, **more):
     in_folder(f, x=X[first:last], noise_id=first, resume=f"all/{first}.sqlite", **more)
-
-
-@parametrize("later", True, False)
-def test_parts_of_two_denoisers_are_refused(small, later):
-    os.mkdir("all")
-    made = [Denoised(model, scale * kit.X, 0.25) for scale in (1, 5)]
-    part(made[0], 0, 10, model_id="a")
-    part(made[1], 10, 20, model_id="a")
-    said = "10.sqlite has another denoiser than all/0.sqlite: move it elsewhere"
-    with pytest.raises(ResumeError, match=said):
-        in_folder(made[0] if later else None, x=X[:20], questions=0.3)
-    os.remove("all/10.sqlite")
-    made[0].save("kept")
-    part(Denoised.load("kept", model), 10, 20, model_id="a")
-    assert bits(in_folder(None, x=X[:20])) == bits(whole_of(f=made[0], x=X[:20]))
 
 
 def test_parts_of_two_models_are_refused_before_there_is_a_new_file(small):

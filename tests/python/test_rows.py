@@ -3,7 +3,6 @@
 import concurrent.futures
 import functools
 import math
-import os
 import pickle
 import threading
 import tracemalloc
@@ -289,9 +288,6 @@ def test_it_is_plotted():
     for correct in (each, each[:, :, None]):
         tops = [line.get_ydata().max() for line in rows.plot(correct).get_lines()]
         assert tops == near([0.5, 0.25])
-    for correct in (right, each.T, each[:, :, None, None]):
-        with pytest.raises(ValueError, match=r"it must be \(40, 2, 1\), with True for"):
-            rows.plot(correct)
 
 
 # ---- the choice of sigma, and labels
@@ -482,29 +478,6 @@ def test_wrong_outputs_are_refused_as_in_a_call_of_one_row(answer):
     with pytest.raises(RowsError) as alone:
         certified(answer, batch=300)
     assert str(shared.value) == str(alone.value)
-
-
-def ends_at_row_50(x, rows=(50,)):
-    if np.isin(x[:, 1], rows).any():
-        os._exit(3)
-    return x[:, 0]
-
-
-def test_a_row_that_ended_processes_is_not_sampled_when_the_others_go_on(tmp_path, few_chunks):
-    def interrupted(rows, of):
-        if rows >= 59:
-            raise KeyboardInterrupt
-
-    def model(x):
-        assert not (x[:, 1] == 50).any()
-        return x[:, 0]
-
-    more = dict(resume=tmp_path / "r", on_crash="skip")
-    with pytest.raises(KeyboardInterrupt) as stopped:
-        certified(lambda x: ends_at_row_50(x, (50, 51)), progress=interrupted, **more)
-    assert np.flatnonzero(~stopped.value.rows.done).tolist() == [51]
-    rows = certified(model, resume=tmp_path / "r")
-    assert rows.done.all() and list(rows.errors) == [(50, 0)]
 
 
 # ---- a served regressor, and DataFrames

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kit import certreg, counting, grouped, near, package, parametrize
-from certreg import Question, RowsError, certify_rows, tune_scale
+from certreg import Question, certify_rows, tune_scale
 from certreg.tuning import sensitivities
 
 RNG = np.random.default_rng(3)
@@ -215,28 +215,6 @@ def test_calls_are_bounded_and_counted():
     assert 0 <= more < 0.02 * t.model_calls <= 0.02 * most * 500
     assert seen[-1] == (most, most)
     assert sorted(seen) == seen
-
-
-def test_frames_have_groups_by_their_columns():
-    frame = package("pandas").DataFrame(X, columns=["a", "b", "c", "d"])
-    frame["kind"] = ["x", "y", "z"] * 15
-    t = tuned(lambda x: linear(x[["a", "b", "c", "d"]].to_numpy()), frame)
-    assert t.groups == ("a", "b", "c", "d")
-    np.testing.assert_allclose(t.scale, [*BEST, 0], rtol=0.12)
-
-
-def test_exceptions_of_the_model_name_the_row():
-    def fails(x):
-        if (x[:, 0] > 50).any():
-            raise ArithmeticError("too far")
-        return linear(x)
-
-    far = X.copy()
-    far[10, 0] = 100
-    with pytest.raises(RowsError, match="^row 10: the model raised Arith.*: too far$") as caught:
-        tuned(fails, far)
-    assert caught.value.row == 10
-    assert isinstance(caught.value.__cause__, ArithmeticError)
 
 
 def test_a_scale_knows_the_rows_that_chose_it():

@@ -1,7 +1,5 @@
 """A SmoothedRegressor inside the tools of other packages, with DataFrames and with arrays."""
 
-import warnings
-
 import numpy as np
 
 from kit import package, parametrize
@@ -10,7 +8,7 @@ package("sklearn")
 pandas = package("pandas")
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -34,18 +32,6 @@ def smoothed(**more):
 
 def parts():
     return train_test_split(TABLE, Y, test_size=0.5, random_state=0)
-
-
-def test_cross_validation_of_a_table():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert cross_val_score(smoothed(), TABLE, Y, cv=3).min() > 0.7
-
-
-def test_a_search_of_a_table():
-    search = GridSearchCV(smoothed(), {"sigma": [0.1, 3.0]}, cv=2, n_jobs=2).fit(TABLE, Y)
-    assert search.best_params_ == {"sigma": 0.1}
-    assert search.best_estimator_.certify(TABLE[:3], 2.0, samples=300).radius.max() > 0
 
 
 @parametrize("kind", "split", "cross")

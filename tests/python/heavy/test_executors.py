@@ -63,12 +63,6 @@ def ends_well(how, whole):
 
 
 @BOTH
-def test_executors_give_the_same_bits(folder, whole, how):
-    needs(how)
-    ends_well(how, whole)
-
-
-@BOTH
 def test_a_killed_program_goes_on(folder, whole, how):
     needs(how)
     process = start(how)
