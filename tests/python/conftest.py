@@ -13,9 +13,8 @@ import hypothesis  # noqa: E402
 import kit  # noqa: E402
 
 # The same examples in every run and on every machine, however slow it is.
-hypothesis.settings.register_profile(
-    "certreg", derandomize=True, deadline=None, database=None, max_examples=30
-)
+hypothesis.settings.register_profile("certreg", derandomize=True, deadline=None, database=None,
+                                     max_examples=30)
 hypothesis.settings.load_profile("certreg")
 HOME = tempfile.TemporaryDirectory()  # nothing is left beside the tests
 hypothesis.configuration.set_hypothesis_home_dir(HOME.name)

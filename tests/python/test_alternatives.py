@@ -170,16 +170,12 @@ def bright(z, t, low=0.0, high=1.0):
     (Gain(0.7, 1.5, clip=PIXELS), lambda z, t: bright(z, t[0] * 0.4 + 0.1)),
     (Gain(1, 1.4, None, PIXELS, 7), lambda z, t: np.rint(7 * bright(z, t[0] * 0.2 + 0.2)) / 7),
     (Gain(0, 1.2, clip=(-1, 1)), lambda z, t: bright(z, t[0] * 0.6 - 0.4, -1)),
-    (
-        Gain(-1.0, 2.0, [0, 3]),
-        lambda z, t: z * np.where(np.isin(PLACES, [0, 3]), 1.5 * t[0] + 0.5, 1),
-    ),
+    (Gain(-1.0, 2.0, [0, 3]),
+     lambda z, t: z * np.where(np.isin(PLACES, [0, 3]), 1.5 * t[0] + 0.5, 1)),
     (Translated(1.5, 0.7), lambda z, t: bilinear(z, 1.5 * t[0], 0.7 * t[1], None)),
     (Translated(0.3, 2, fill=-2.0), lambda z, t: bilinear(z, 0.3 * t[0], 2 * t[1], -2.0)),
-    (
-        Translated(0.5, 0.5, fill=0.0) * Gain(0.8, 1.2, clip=PIXELS),
-        lambda z, t: bright(bilinear(z, 0.5 * t[0], 0.5 * t[1], 0.0), 0.2 * t[2]),
-    ),
+    (Translated(0.5, 0.5, fill=0.0) * Gain(0.8, 1.2, clip=PIXELS),
+     lambda z, t: bright(bilinear(z, 0.5 * t[0], 0.5 * t[1], 0.0), 0.2 * t[2])),
 )
 def test_cells_cover_every_change_of_a_family(set_, change):
     scale = RNG.uniform(0.5, 2, IMAGE.shape)
@@ -420,13 +416,7 @@ def test_command_refuses_sets(models, words, why):
 
 
 # ---- values of columns, and functions of the program
-@parametrize(
-    "column, value",
-    (True, "no"),
-    (True, 2),
-    (3, "3"),
-    (np.float32(BEYOND - 1), BEYOND),
-)
+@parametrize("column, value", (True, "no"), (True, 2), (3, "3"), (np.float32(BEYOND - 1), BEYOND))
 def test_values_are_not_converted(column, value):
     pandas = package("pandas")
     frame = pandas.DataFrame({"a": [0.1, 0.2, 0.3], "b": np.array([column] * 3)})

@@ -83,13 +83,8 @@ def agrees(certificate, want):
 
 # ---- radii of random records, by numbers of samples, noise levels and alphas
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
-every = given(
-    random=seeds,
-    n=st.integers(20, 900),
-    sigma=st.sampled_from([0.1, 0.5, 2.0]),
-    alpha=st.sampled_from([0.001, 0.05, 0.3]),
-    of=st.data(),
-)
+every = given(random=seeds, n=st.integers(20, 900), sigma=st.sampled_from([0.1, 0.5, 2.0]),
+              alpha=st.sampled_from([0.001, 0.05, 0.3]), of=st.data())
 
 
 @every
@@ -174,11 +169,8 @@ def test_ball_center(random, n, sigma, alpha, of):
 
 
 # ---- published mean radii of functions on the plane with 5,000 samples, at the better setting
-FUNCTIONS = {
-    "quadratic": lambda x: (x**2).sum(axis=1),
-    "slice": lambda x: np.maximum(0, x[:, 0]),
-    "slab": lambda x: (np.abs(x[:, 0]) < 0.5).astype(np.float32),
-}
+FUNCTIONS = {"quadratic": lambda x: (x**2).sum(axis=1), "slice": lambda x: np.maximum(0, x[:, 0]),
+             "slab": lambda x: (np.abs(x[:, 0]) < 0.5).astype(np.float32)}
 
 
 @parametrize(

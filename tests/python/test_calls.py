@@ -297,10 +297,8 @@ ROWS = {
         asked=[dict(tolerance=1.5, output_count=2), dict(output=2)],
         kind=["real", "real", "angle"], **THREE,
     ),
-    "certify_sigmas": row(
-        lambda e, *q: e.certify_sigmas(Z, [0.25, 2], 600, *q, noise_id=3),
-        SIGMAS + EACH.replace("< n", "< 2 * n"), asked=[{}, dict(tolerance=1)],
-    ),
+    "certify_sigmas": row(lambda e, *q: e.certify_sigmas(Z, [0.25, 2], 600, *q, noise_id=3),
+                          SIGMAS + EACH.replace("< n", "< 2 * n"), asked=[{}, dict(tolerance=1)]),
     "choose_sigma": row(
         lambda e, q: certreg.choose_sigma([e.certify_sigmas(Z, [0.25, 2], 600, q, noise_id=3)])[:2],
         SIGMAS + "double r[2]; size_t k; GOOD(certreg_choose_sigma(c, 1, 2, NULL, r, &k)); "

@@ -203,10 +203,8 @@ def test_a_demand_decides_the_exit_status(models):
     assert {row["exact"] for row in read("r.csv")} == {"rooms"}
     radii = sorted(float(row["radius"]) for row in read("r.csv"))
     third = radii[2]  # four of six are at least as long
-    for demand, status in (
-        *((f"{4 / 6}@{third!r}", 0), (f".6@{third}", 0), ("1", 0), ("1@0", 0)),
-        *((f".67@{third}", 6), ("1@9", 6)),
-    ):
+    for demand, status in (*((f"{4 / 6}@{third!r}", 0), (f".6@{third}", 0), ("1", 0), ("1@0", 0)),
+                           *((f".67@{third}", 6), ("1@9", 6))):
         out, err = said(*command, "--require", demand, status=status)
         assert ("--require is not met" in err) == (status == 6)
         assert "mean radius" in out
@@ -520,10 +518,8 @@ def saved(rows):
 @parametrize(
     "make, text",
     (
-        lambda: dataclasses.replace(
-            ROWS, certificates=np.tile(ROWS.certificates, (2, 1, 1)), done=np.tile(ROWS.done, 2),
-            numbers=np.arange(120),
-        ),
+        lambda: dataclasses.replace(ROWS, certificates=np.tile(ROWS.certificates, (2, 1, 1)),
+                                    done=np.tile(ROWS.done, 2), numbers=np.arange(120)),
         "several rows have the noise ids 0, 1, 2.*own noise_id",
     ),
     (lambda: ROWS[ROWS["radius"][:, 0, 0] > 0.2], "the rows are a selection.*rows\\[:500\\]"),

@@ -40,10 +40,8 @@ def test_records_are_exported_imported_and_resumed():
             other.import_(same_bytes)
             other.sample(0, SAMPLES)
             assert same(whole, other.certify(0, 0.5)) and other.export() == data
-        for sigma, wrong, told in (
-            (0.5, data, refused(Status.MISMATCH, "sigma")),
-            (0.25, data[:-1], refused(Status.CORRUPT)),
-        ):
+        for sigma, wrong, told in ((0.5, data, refused(Status.MISMATCH, "sigma")),
+                                   (0.25, data[:-1], refused(Status.CORRUPT))):
             e.begin(Z, sigma, 0)
             with told:
                 e.import_(wrong)
@@ -201,9 +199,8 @@ def test_integers_that_float32_changes_are_refused():
 
 # ---- what Python adds to the calls of an estimator
 def test_names_stand_for_members():
-    asked = Question(
-        0.5, statistic="Huber", huber_width=0.25, method="anytime", center="prediction"
-    )
+    asked = Question(0.5, statistic="Huber", huber_width=0.25, method="anytime",
+                     center="prediction")
     assert (asked.statistic, asked.method) == (Statistic.HUBER, Method.ANYTIME)
     assert Question(1, statistic="circular mean").statistic == Statistic.CIRCULAR_MEAN
     assert Question(1, constraints="ECGM").constraints == Constraints.ECGM

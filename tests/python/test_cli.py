@@ -263,15 +263,11 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     ("--resume none/r.sqlite", "no folder none", 4),
     # what the library refuses, with the names of options
     ("--bonferroni 1e12", re.escape("--alpha divided by bonferroni is 5e-14; it")),
-    (
-        "--angle deg --tolerance 200",
-        re.escape("it must be below half a turn (pi in radians, 180 in degrees)"),
-    ),
+    ("--angle deg --tolerance 200",
+     re.escape("it must be below half a turn (pi in radians, 180 in degrees)")),
     ("--serve 1e10,.1", re.escape("--serve is 1e+10; it must not exceed 1e9")),
-    (
-        "--statistic mean --method asymptotic --serve 9,.1",
-        "--serve with --statistic mean needs the range of the output; declare --range",
-    ),
+    ("--statistic mean --method asymptotic --serve 9,.1",
+     "--serve with --statistic mean needs the range of the output; declare --range"),
     ("--seed-file seed", "not allowed with argument --seed"),
     ("--sigma .1,.25 --denoise x.npy", "--sigma must be one number with --denoise"),
 ]

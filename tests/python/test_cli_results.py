@@ -582,11 +582,8 @@ def test_other_names_are_refused(named):
 def test_a_side_without_names_is_told_of(named):
     wide = [f"x{i}" for i in range(20)]
     write_table("wide.csv", wide, np.full((6, 20), 0.5))
-    for x, order in (
-        ("x.csv", "age, sex, bmi"),
-        ("turned.csv", "bmi, sex, age"),
-        ("wide.csv", r"x0, .*, x7, \.\.\. \(20\)"),
-    ):
+    for x, order in (("x.csv", "age, sex, bmi"), ("turned.csv", "bmi, sex, age"),
+                     ("wide.csv", r"x0, .*, x7, \.\.\. \(20\)")):
         radii("product", x, says=f"models.py:product{UNNAMED}{x}, {order}")
         radii("product", x, "-q")
     says = f"x.npy{UNNAMED}models.py:fitted, age, sex, bmi"

@@ -116,9 +116,8 @@ LOST = "certreg: standard output cannot be written: No space left on device; fre
 FAILS = ("certify", "models.py:fails", "x.npy", *kit.ASKED)
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 buffered = parametrize("unbuffered", True, False)
-every_command = parametrize(
-    "words", ("check", "--help"), ("--version",), CERTIFY, (*CERTIFY, "-o", "-"), ids=" ".join
-)
+every_command = parametrize("words", ("check", "--help"), ("--version",), CERTIFY,
+                            (*CERTIFY, "-o", "-"), ids=" ".join)
 
 
 def stream(place, unbuffered=False):
@@ -432,10 +431,8 @@ def by_a_function(f):
 
 def test_packages_of_trees_and_other_files_are_named(monkeypatch):
     write("t.txt", "tree\n")
-    for path, needs in (
-        *((ENGINES / name, "xgboost") for name in ("trees.json", "trees.ubj")),
-        ("t.txt", "lightgbm"),
-    ):
+    for path, needs in (*((ENGINES / name, "xgboost") for name in ("trees.json", "trees.ubj")),
+                        ("t.txt", "lightgbm")):
         monkeypatch.setitem(sys.modules, needs, None)
         trees_refused(f"{path} needs {needs}: pip install {needs}", path)
     for name in ("xgboost", "lightgbm"):

@@ -241,14 +241,8 @@ def test_without_proc_the_remedy_is_to_mount_it():
 # ---- networks that are trained
 MODELS, ENGINES = root / "examples/models", engine_files()
 dice = np.random.default_rng  # (seed)
-KINDS = (
-    ((5,), {}),
-    ((9, 7), {}),
-    ((3, 8, 10), {}),
-    ((21,), dict(signals=True)),
-    ((2, 17), dict(signals=True)),
-    ((5,), dict(scale=[1, 0, 2, 0, 0.5])),
-)
+KINDS = (((5,), {}), ((9, 7), {}), ((3, 8, 10), {}), ((21,), dict(signals=True)),
+         ((2, 17), dict(signals=True)), ((5,), dict(scale=[1, 0, 2, 0, 0.5])))
 
 
 @pytest.fixture

@@ -80,9 +80,8 @@ def test_noise_is_drawn_into_arrays_of_the_device():
     assert cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4 * 5 * 3)) == 0
 
     class Out:
-        __cuda_array_interface__ = dict(
-            version=3, shape=(5, 3), typestr="<f4", data=(memory.value, False), strides=None
-        )
+        __cuda_array_interface__ = dict(version=3, shape=(5, 3), typestr="<f4",
+                                        data=(memory.value, False), strides=None)
         shape, stream = (5, 3), new_stream()
 
     with certreg.Estimator(None, 3, 1000, seed=5) as e:

@@ -44,11 +44,8 @@ def run(module, *words):
 
 
 # ---- what they share
-@parametrize(
-    "name, needs",
-    *(("diamonds", "lightgbm"), ("face", "ai_edge_litert.interpreter")),
-    ("pitch", "onnxruntime"),
-)
+@parametrize("name, needs", *(("diamonds", "lightgbm"), ("face", "ai_edge_litert.interpreter")),
+             ("pitch", "onnxruntime"))
 def test_a_package_that_is_missing_ends_them_with_a_sentence(monkeypatch, folder, name, needs):
     monkeypatch.setitem(sys.modules, needs, None)
     words = [voice("a.wav", tone(200))] if name == "pitch" else []

@@ -18,9 +18,7 @@ def mean_of_shown(x):
 
 
 def rows_of(faulty, **more):
-    return certify_rows(
-        mean_of_shown, X, 0.25, 1.0, faulty=faulty, seed=1, progress=False, **more
-    )
+    return certify_rows(mean_of_shown, X, 0.25, 1.0, faulty=faulty, seed=1, progress=False, **more)
 
 
 def test_rows_have_the_radii_of_an_estimator():
@@ -39,9 +37,7 @@ def test_rows_have_the_radii_of_an_estimator():
 
 def test_a_question_about_wrong_units_has_their_radius():
     question = Question(1.0, faults=2)
-    rows = certify_rows(
-        mean_of_shown, X, 0.25, question, faulty=TWO, seed=1, progress=False
-    )
+    rows = certify_rows(mean_of_shown, X, 0.25, question, faulty=TWO, seed=1, progress=False)
     assert rows.radius[0] == pytest.approx(rows_of(TWO).certificate(0).fault_radius[2], rel=1e-6)
     assert "whatever values 2 of the units have" in str(rows.certificate(0))
 

@@ -78,9 +78,8 @@ def test_radii_are_rounded_to_the_safe_side():
 # ---- files
 def make(out, *parts, **more):
     """The status of make figures, and what it says."""
-    done = program(
-        "figures", out / "kept", *parts, **{"QUICK": None, "FIGURES_OUT": str(out), **more}
-    )
+    done = program("figures", out / "kept", *parts,
+                   **{"QUICK": None, "FIGURES_OUT": str(out), **more})
     return done.returncode, done.stdout, done.stderr
 
 

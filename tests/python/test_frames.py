@@ -199,10 +199,8 @@ def test_names_are_refused_where_nothing_looks_at_them():
         for said, call in (
             (one, lambda: calibrated.intervals(frame[:2], 0, 0.5)),
             (one, lambda: calibrated.interval(frame.iloc[0], 0, 0.5)),
-            (
-                "scale is a Series, and its names would be ignored",
-                lambda: certreg.certify_rows(fitted, X, 0.1, 1.0, scale=scale),
-            ),
+            ("scale is a Series, and its names would be ignored",
+             lambda: certreg.certify_rows(fitted, X, 0.1, 1.0, scale=scale)),
         ):
             with pytest.raises(TypeError, match=said):
                 call()
@@ -405,9 +403,8 @@ def test_intervals_of_frames(tmp_path):
     frame, price = houses(60)
     more = dict(seed=2, inputs_seed=3, samples=41)
     columns = Columns(frame, AREAS)
-    plain = certreg.Calibrated(
-        columns.wrap(price_of), columns.matrix, price, 0.1, scale=columns.scale, **more
-    )
+    plain = certreg.Calibrated(columns.wrap(price_of), columns.matrix, price, 0.1,
+                               scale=columns.scale, **more)
     with certreg.Calibrated(price_of, frame, price, 0.1, scale=AREAS, **more) as ours:
         wanted = plain.intervals(columns.matrix[:3], 0.01, 0.2)
         assert same(ours.intervals(frame[:3], 0.01, 0.2), wanted)

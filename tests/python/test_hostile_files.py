@@ -276,21 +276,16 @@ def test_what_is_gone_is_noticed(folder, keep_records):
     small(keep_records=keep_records)
     whole = contents()
     execute("DELETE FROM runs")
-    for before, said in (
-        (contents(), "there are rows, but no run"),
-        (whole[:4096] + bytes(len(whole) - 4096), "is damaged"),
-    ):
+    for before, said in ((contents(), "there are rows, but no run"),
+                         (whole[:4096] + bytes(len(whole) - 4096), "is damaged")):
         pathlib.Path("rows.sqlite").write_bytes(before)
         with pytest.raises(ResumeError, match=said):
             small()
         assert contents() == before
 
 
-@parametrize(
-    "keep_records, lost, f",
-    (False, " WHERE row = 3 AND question_index = 1", test_resume.model),
-    (True, "", None),
-)
+@parametrize("keep_records, lost, f",
+             (False, " WHERE row = 3 AND question_index = 1", test_resume.model), (True, "", None))
 def test_what_is_missing_is_computed_again(folder, keep_records, lost, f):
     """By the model, or from records."""
     whole = rows_of(keep_records=keep_records)
@@ -413,11 +408,8 @@ def test_links_of_others_in_a_folder_for_all_are_not_followed(models, mode, refu
 
 def test_failures_name_the_file(folder):
     os.symlink("loop", "loop")
-    for path, error, why in (
-        ("nowhere/a", FileNotFoundError, ""),
-        (".", IsADirectoryError, ""),
-        ("loop", OSError, "Too many levels of symbolic links: "),
-    ):
+    for path, error, why in (("nowhere/a", FileNotFoundError, ""), (".", IsADirectoryError, ""),
+                             ("loop", OSError, "Too many levels of symbolic links: ")):
         with pytest.raises(error, match=f"{why}{re.escape(repr(path))}"):
             replace(path, b"new")
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -315,28 +315,16 @@ def described(marks={}):
         (TypeError, "inputs must be a certreg.Inputs", lambda given=given: rows_of(inputs=given))
         for given in ("i.json", 3, None.__class__)
     ),
-    (
-        ValueError,
-        "scale is 'std', which needs rows: give it to Inputs.of",
-        lambda: rows_of(first, X[:60], inputs=described(), scale="std"),
-    ),
+    (ValueError, "scale is 'std', which needs rows: give it to Inputs.of",
+     lambda: rows_of(first, X[:60], inputs=described(), scale="std")),
     (ValueError, "needs rows", lambda: described().with_scale("std")),
-    (
-        ValueError,
-        r"shape \(2,\); the description has \(3,\)",
-        lambda: rows_of(first, X[:3, :2], inputs=described()),
-    ),
+    (ValueError, r"shape \(2,\); the description has \(3,\)",
+     lambda: rows_of(first, X[:3, :2], inputs=described())),
     (TypeError, "X is a DataFrame", lambda: rows_of(first, frame()[:3], inputs=described())),
-    (
-        TypeError,
-        r"X is a test_inputs.Table, .*: give X.to_pandas\(\)",
-        lambda: rows_of(of_frames, Table()),
-    ),
-    (
-        ValueError,
-        "-999.89.* marks missing cells .* float32 cannot hold it",
-        lambda: rows_of(first, [[-999.9, 0.5, 1]], inputs=described({0: (-999.9,)})),
-    ),
+    (TypeError, r"X is a test_inputs.Table, .*: give X.to_pandas\(\)",
+     lambda: rows_of(of_frames, Table())),
+    (ValueError, "-999.89.* marks missing cells .* float32 cannot hold it",
+     lambda: rows_of(first, [[-999.9, 0.5, 1]], inputs=described({0: (-999.9,)}))),
 )
 def test_what_does_not_fit_is_refused(kind, sentence, call):
     with pytest.raises(kind, match=sentence):
@@ -558,10 +546,7 @@ def test_columns_of_a_table_have_their_names():
         feature_names_in_ = np.array(["a", "b", "town"], object)
 
     frame = package("pandas").DataFrame(CODED[:9], columns=["a", "b", "town"])[["town", "b", "a"]]
-    for call in (
-        lambda: rows_of(Named(), frame, scale=1),
-        lambda: Estimator(Named(), frame, 100),
-    ):
+    for call in (lambda: rows_of(Named(), frame, scale=1), lambda: Estimator(Named(), frame, 100)):
         with pytest.raises(ValueError, match="column 'town' holds categories"):
             call()
     with pytest.raises(ValueError, match="feature 1 of the input holds an indicator"):

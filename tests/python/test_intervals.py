@@ -127,10 +127,8 @@ def test_a_copy_has_the_calibration_and_noise_of_its_own():
     x, y, one = calibrated(60)  # the names of scikit-learn are other names
     two = Calibrated(linear, x, y, SIGMA, samples=15, random_state=0, verbose=1, n_jobs=None)
     np.testing.assert_array_equal(two.scores, one.scores)
-    for more, text in (
-        (dict(n_jobs=2), "in one process: leave out jobs or n_jobs"),
-        (dict(seed=1, random_state=1), "random_state takes the place of seed"),
-    ):
+    for more, text in ((dict(n_jobs=2), "in one process: leave out jobs or n_jobs"),
+                       (dict(seed=1, random_state=1), "random_state takes the place of seed")):
         with pytest.raises(TypeError, match=text):
             Calibrated(linear, x, y, SIGMA, **more)
 

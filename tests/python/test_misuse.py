@@ -148,12 +148,8 @@ def control_c():
     os._exit(1)
 
 
-@parametrize(
-    "error, kind",
-    (lambda: 1 // 0, ZeroDivisionError),
-    (sys.exit, SystemExit),
-    (control_c, KeyboardInterrupt),
-)
+@parametrize("error, kind", (lambda: 1 // 0, ZeroDivisionError), (sys.exit, SystemExit),
+             (control_c, KeyboardInterrupt))
 def test_exceptions_of_the_model_arrive_as_they_are(error, kind):
     """The third call of the model raises; afterwards the estimator works as before."""
     calls = []
@@ -241,10 +237,8 @@ def interruptions(call, *errors):
 @parametrize(
     "make, ask",
     (lambda: estimator(max_samples=300), lambda e: e.certify(Z, 0.25, 300, 0.5, noise_id=0)),
-    (
-        lambda: Calibrated(model, X, model(X), sigma=0.25, samples=32, seed=1, inputs_seed=2),
-        lambda c: c.intervals(X[:2], 0.05, 0.2) and c.interval(X[0], 0.05, 0.2, noise_id=77),
-    ),
+    (lambda: Calibrated(model, X, model(X), sigma=0.25, samples=32, seed=1, inputs_seed=2),
+     lambda c: c.intervals(X[:2], 0.05, 0.2) and c.interval(X[0], 0.05, 0.2, noise_id=77)),
 )
 def test_control_c_at_any_line_leaves_an_object_that_works_on_any_thread(make, ask):
     with make() as handle:

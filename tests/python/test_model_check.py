@@ -115,13 +115,8 @@ def test_a_refusal_names_its_row_and_leaves_no_certificate(folder, more):
     assert rows_of(among_many, batch=0, check=False).done.all()
 
 
-@parametrize(
-    "resume, more",
-    ("r.sqlite", dict(jobs=2, questions=["30%", 0.7])),
-    ("r.sqlite", dict(keep_records=True)),
-    ("r/", {}),
-    ("r/", dict(keep_records=True)),
-)
+@parametrize("resume, more", ("r.sqlite", dict(jobs=2, questions=["30%", 0.7])),
+             ("r.sqlite", dict(keep_records=True)), ("r/", {}), ("r/", dict(keep_records=True)))
 def test_rows_that_are_done_are_asked_again(folder, more, resume):
     """Another model begins where no clean input is."""
     run = functools.partial(rows_of, resume=resume, **more)

@@ -145,12 +145,8 @@ def shifted(folder):
     package("onnxruntime")
 
     def made(shift=(), kind="float32", batch="N", length=3):
-        nodes = [
-            node("Mul", ["x", "gain"], "m"),
-            node("Cast", ["shift"], "s", to=FLOAT),
-            node("Add", ["m", "s"], "y"),
-            node("Cast", ["y"], "twofold", to=DOUBLE),
-        ]
+        nodes = [node("Mul", ["x", "gain"], "m"), node("Cast", ["shift"], "s", to=FLOAT),
+                 node("Add", ["m", "s"], "y"), node("Cast", ["y"], "twofold", to=DOUBLE)]
         inputs = [("x", [batch, length]), ("gain", []), ("shift", shift, TYPES[kind])]
         outputs = [("y", [batch, length]), ("twofold", [batch, length], DOUBLE)]
         return onnx_file("shifted.onnx", nodes, inputs, outputs)
@@ -442,9 +438,8 @@ def test_the_command_takes_constants_and_columns(command):
         said("certify", *COMMAND, *ASKED, "-o", "r.json")
         document = read("r.json")
         f = OnnxModel("shifted.onnx", output="y", constants={"gain": 2, "shift": SHIFT})
-        rows = rows_of(
-            f, X[:6], samples=200, seed=7, outputs=3, questions=certreg.Question(0.5, 1)
-        )
+        rows = rows_of(f, X[:6], samples=200, seed=7, outputs=3,
+                       questions=certreg.Question(0.5, 1))
     radii = [row["radius"] for row in document["rows"]]
     assert radii == rows.certificates["radius"].ravel().tolist()
     plan = document["plan"]

@@ -41,9 +41,8 @@ def imports_of(path):
     return found
 
 
-@parametrize(
-    "doc, folder, more", (certreg.__doc__, PACKAGE, {"cli"}), (cli.__doc__, PACKAGE / "cli", set())
-)
+@parametrize("doc, folder, more", (certreg.__doc__, PACKAGE, {"cli"}),
+             (cli.__doc__, PACKAGE / "cli", set()))
 def test_layers_are_those_of_the_docstring(doc, folder, more):
     drawing = doc.rpartition("::\n\n")[2]
     rows = re.split(r"\n {4}(?! )", "\n" + drawing)[1:]

@@ -106,9 +106,8 @@ def test_a_report_repeats_its_certificate_without_the_model(tmp_path, monkeypatc
         exec(code, more | {"Path": pathlib.Path})
     number, line, z = re.fullmatch(r"(\d+) (\{.*\}) (\[.*\])\n", out.getvalue()).groups()
     run, wrong = (json.loads(line)[name] for name in ("run", "certificate"))
-    with certreg.Estimator(
-        lambda x: 0 * x[:, 0], 3, max_samples=10_000, seed=int(run["seed"]), check=False
-    ) as again:
+    with certreg.Estimator(lambda x: 0 * x[:, 0], 3, max_samples=10_000, seed=int(run["seed"]),
+                           check=False) as again:
         again.begin(json.loads(z), wrong["sigma"], int(run["noise_id"]))
         again.import_(pathlib.Path("wrong.record").read_bytes())
         found = again.certify(0, wrong["tolerance"])

@@ -12,12 +12,8 @@ from kit import package, parametrize, same
 IMAGE = np.random.default_rng(1).integers(0, 256, (40, 50, 3)).astype(np.uint8)
 SIGNAL = np.arange(1.0, 9)
 CROPS, SQUARE = (Crops(IMAGE, (10, 5, 30, 25), size) for size in ((10, 20), 20))
-MAKERS = [
-    CROPS,
-    GainAndShift(SIGNAL, 2),
-    GainAndShift(np.ones((9, 2))),
-    Combinations(SIGNAL, IMAGE[0, :3, :1] * SIGNAL),
-]
+MAKERS = [CROPS, GainAndShift(SIGNAL, 2), GainAndShift(np.ones((9, 2))),
+          Combinations(SIGNAL, IMAGE[0, :3, :1] * SIGNAL)]
 
 
 def total(x):

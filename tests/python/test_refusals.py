@@ -281,24 +281,12 @@ TABLE = [
     (ResumeError, "there is no folder", rows, dict(resume="/none/r")),
     *((ResumeError, "name too long", rows, dict(resume="r" * 300 + end)) for end in ("", "/")),
     (ValueError, "noise_id is 9223372036854775800; the ids of all", rows, dict(noise_id=2**63 - 8)),
-    (
-        ValueError,
-        "bonferroni times the number",
-        rows,
-        dict(questions=Question(0.5, bonferroni=2**53), sigma=[0.25, 0.5]),
-    ),
-    (
-        ValueError,
-        "constraints of the estimator",
-        rows,
-        dict(questions=Question(0.5, constraints="ECGM"), constraints="ECM"),
-    ),
-    (
-        ValueError,
-        "question 1 is about a vector.* Estimator.prediction .* or give prediction",
-        rows,
-        dict(questions=[0.5, Question(9, **VECTOR)], outputs=2),
-    ),
+    (ValueError, "bonferroni times the number", rows,
+     dict(questions=Question(0.5, bonferroni=2**53), sigma=[0.25, 0.5])),
+    (ValueError, "constraints of the estimator", rows,
+     dict(questions=Question(0.5, constraints="ECGM"), constraints="ECM")),
+    (ValueError, "question 1 is about a vector.* Estimator.prediction .* or give prediction", rows,
+     dict(questions=[0.5, Question(9, **VECTOR)], outputs=2)),
     # ---- tune_scale
     (ValueError, "X has 11 rows; give at least 12", tuned, dict(X=X[:11])),
     (ValueError, r"groups has shape \(4,\)", tuned, dict(groups=[1, 2, 3, 4])),
@@ -322,12 +310,8 @@ TABLE = [
     ),
     (ValueError, "no output leaves", tuned, dict(model=lambda x: np.ones(len(x)))),
     (ValueError, "no input is certified", tuned, dict(model=lambda x: 1e4 * model(x))),
-    (
-        ValueError,
-        "fail at every sigma, the first because row 0: .*output 0 is nan",
-        tuned,
-        dict(model=lambda x: np.full(len(x), np.nan)),
-    ),
+    (ValueError, "fail at every sigma, the first because row 0: .*output 0 is nan", tuned,
+     dict(model=lambda x: np.full(len(x), np.nan))),
     # ---- names of questions and estimators
     *(
         (ValueError, A_NAME.format(field), Question, {"tolerance": 1, field: "medain"})
@@ -589,22 +573,16 @@ def test_every_sentence_of_the_library_is_free_of_names_of_c():
 @parametrize(
     "told, python, command",
     ("z[4] is nan", "feature 4 of z is nan", "feature 4 of the input is nan"),
-    (
-        "question.target->radius is -1 (no target: NULL)",
-        "target.radius is -1 (no target: None)",
-        "--target is -1 (no target: None)",
-    ),
+    ("question.target->radius is -1 (no target: NULL)", "target.radius is -1 (no target: None)",
+     "--target is -1 (no target: None)"),
     ("options.calls is 50", "calls is 50", "--calls is 50"),
     (
         "question.method: for an attack use CERTREG_METHOD_FINITE, _ASYMPTOTIC or _ANYTIME",
         "method: for an attack use Method.FINITE, Method.ASYMPTOTIC or Method.ANYTIME",
         "--method: for an attack use --method finite, --method asymptotic or --method anytime",
     ),
-    (
-        "declare model.lo and model.hi, or use CERTREG_PLAN_COUNT_FAILURES",
-        "declare lo and hi, or use PLAN_COUNT_FAILURES",
-        "declare --range, or use --count-failures",
-    ),
+    ("declare model.lo and model.hi, or use CERTREG_PLAN_COUNT_FAILURES",
+     "declare lo and hi, or use PLAN_COUNT_FAILURES", "declare --range, or use --count-failures"),
     ("give one of CERTREG_SCORE_...", "give one of norm, largest, quantiles", None),
     ("model.eval is NULL: use certreg_estimator_draw", "model is None: use draw", None),
 )

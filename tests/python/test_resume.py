@@ -24,9 +24,8 @@ from certreg.store import APPLICATION, ResumeFile
 
 X = kit.X[:30]
 ASKED = [Question(0.5, serving=Serving(101, 0.01)), Question(0.5, target=0.1, alpha=0.1)]
-rows_of = functools.partial(
-    kit.rows_of, x=X, sigma=[0.25, 0.5], questions=ASKED, resume="rows.sqlite", seed=None
-)
+rows_of = functools.partial(kit.rows_of, x=X, sigma=[0.25, 0.5], questions=ASKED,
+                            resume="rows.sqlite", seed=None)
 pytestmark = pytest.mark.usefixtures("folder")
 
 
@@ -277,9 +276,8 @@ def test_a_failing_transaction_is_rolled_back_whoever_ends_it(end):
 
 
 # ---- records
-@parametrize(
-    "questions", [0.5, Question(0.3)], Question(0.5, constraints="ECGM"), ids=["two", "gradient"]
-)
+@parametrize("questions", [0.5, Question(0.3)], Question(0.5, constraints="ECGM"),
+             ids=["two", "gradient"])
 def test_records_answer_other_questions_without_the_model(questions):
     rows_of(keep_records=True, questions=0.5, seed=7)
     later = rows_of(None, questions=questions)
@@ -379,9 +377,8 @@ def test_two_programs_on_one_file_give_the_same_rows():
     assert sorted(os.listdir()) == ["link.sqlite", "rows.sqlite", "whole.sqlite"]
 
 
-@parametrize(
-    "differs, more", ("seed", dict(seed=8)), ("other questions", dict(questions=0.4, seed=7))
-)
+@parametrize("differs, more", ("seed", dict(seed=8)),
+             ("other questions", dict(questions=0.4, seed=7)))
 def test_two_programs_that_ask_otherwise_never_share_a_file(differs, more):
     def refused():
         with pytest.raises(ResumeError, match=differs):

@@ -112,10 +112,8 @@ def test_factories_are_called_once_where_they_are_used():
 
 def test_the_gradient_comes_with_the_questions_that_need_it():
     mean, wide = dict(statistic="mean", method="paper", center="true_mean"), dict(x=X[:6])
-    for question, more in (
-        (Question(0.5, constraints="ECGM"), {}),
-        (Question(0.5, **mean), dict(lo=-99, hi=99)),
-    ):
+    for question, more in ((Question(0.5, constraints="ECGM"), {}),
+                           (Question(0.5, **mean), dict(lo=-99, hi=99))):
         more = dict(more, samples=1500, questions=[0.5, question], **wide)
         rows = rows_of(**more)
         assert bits(rows) == bits(rows_of(constraints="ECGM", **more))
@@ -533,9 +531,8 @@ def test_rows_of_predict_and_intervals_share_calls_and_keep_their_bits(frame):
 
 def test_a_calibration_with_dataframes_shares_calls_and_keeps_its_bits():
     X, y = table(True), np.linspace(-2, 2, FRAME_ROWS)
-    make = functools.partial(
-        certreg.Calibrated, Linear(), X, y, 0.25, seed=1, inputs_seed=2, check=False
-    )
+    make = functools.partial(certreg.Calibrated, Linear(), X, y, 0.25, seed=1, inputs_seed=2,
+                             check=False)
     CALLS.clear()
     with make() as shared, make(batch=101) as alone:
         assert CALLS == [FRAME_ROWS * 101, *FILE] + [101] * FRAME_ROWS + FILE

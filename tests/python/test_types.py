@@ -81,14 +81,10 @@ def calls(e, calibrated, path):
         *((call, asked) for call in (e.prediction, e.estimate, e.forecast, question_digest)),
         (e.attack, dict(asked, calls=0, alpha=0.1, number=0, direction=[1, 0, 0])),
         (lambda **given: e.certify(0, Question(**{**question, **given})), question),
-        (
-            lambda **given: e.certify(0, Question(1, target=Target(**given))),
-            dict(radius=1, looks=[9]),
-        ),
-        (
-            lambda **given: e.certify(0, Question(1, serving=Serving(**given))),
-            dict(samples=9, failure_rate=0.1, trim=0.0, core=0.0),
-        ),
+        (lambda **given: e.certify(0, Question(1, target=Target(**given))),
+         dict(radius=1, looks=[9])),
+        (lambda **given: e.certify(0, Question(1, serving=Serving(**given))),
+         dict(samples=9, failure_rate=0.1, trim=0.0, core=0.0)),
         (lambda total_samples: e.certify(total_samples, 0.5), dict(total_samples=0)),
         (lambda question: e.certify(0, question), asked),
         (lambda radius: e.output_bounds(0, radius, 0.5), dict(radius=0.1)),
@@ -106,10 +102,7 @@ def calls(e, calibrated, path):
         (s.worst_function(bounds, 0.5).values, dict(t=[0.0])),
         (b.within, dict(bounds=bounds, tolerance=0.5, constraints=0)),
         (b.above, dict(bounds=[bounds], threshold=-0.5, constraints=0)),
-        (
-            interval_rule,
-            dict(points, sigma=0.5, points=9, calibration_samples=5),
-        ),
+        (interval_rule, dict(points, sigma=0.5, points=9, calibration_samples=5)),
         (calibrated.rule, points),
         (calibrated.interval, dict(points, x=Z, noise_id=None)),
         (calibrated.intervals, dict(points, X=X[:1])),
@@ -118,28 +111,20 @@ def calls(e, calibrated, path):
         (whole(Calibrated.load, model=model), dict(path=path, most_samples=5, inputs_seed=1)),
         (
             whole(Calibrated, model=model, X=X[:2]),
-            dict(
-                y=Y[:2], sigma=0.5, samples=5, score="norm", output=0, outputs=1, units=1,
-                most_samples=9, progress=None, seed=1, inputs_seed=2,
-            ),
+            dict(y=Y[:2], sigma=0.5, samples=5, score="norm", output=0, outputs=1, units=1,
+                 most_samples=9, progress=None, seed=1, inputs_seed=2),
         ),
         (
             lambda **given: certify_rows(**{**table, "model": model, **given}),
-            dict(
-                table, X=X[:2], sigma=0.25, questions=0.5, noise_id=0, resume=None,
-                options=Options(**options),
-            ),
+            dict(table, X=X[:2], sigma=0.25, questions=0.5, noise_id=0, resume=None,
+                 options=Options(**options)),
         ),
-        (
-            lambda **more: certify_rows(model, X[:2], 0.25, 0.5, **table, options=Options(**more)),
-            options,
-        ),
+        (lambda **more: certify_rows(model, X[:2], 0.25, 0.5, **table, options=Options(**more)),
+         options),
         (
             lambda **given: tune_scale(model, X, **{**table, **given}),
-            dict(
-                question=0.5, sigmas=[0.3], groups=[0, 0, 1], rounds=1, limit=4.0, labels=Y,
-                slack=0.1, box=1.0,
-            ),
+            dict(question=0.5, sigmas=[0.3], groups=[0, 0, 1], rounds=1, limit=4.0, labels=Y,
+                 slack=0.1, box=1.0),
         ),
         (lambda **given: Denoised(model, **given), dict(X=X, sigma=1, scale=1, components=1)),
         (front.apply, dict(x=X[:1])),
@@ -147,15 +132,11 @@ def calls(e, calibrated, path):
         (lambda **given: Denoised.load(model=model, **given), dict(path=path + "w")),
         (
             lambda **given: compare_denoised(model, **{**table, **given}),
-            dict(
-                X=X[:2], question=0.5, sigmas=0.3, examples=X[2:], labels=Y[:2], slack=0.1,
-                scale=1, components=0, seed=1,
-            ),
+            dict(X=X[:2], question=0.5, sigmas=0.3, examples=X[2:], labels=Y[:2], slack=0.1,
+                 scale=1, components=0, seed=1),
         ),
-        (
-            lambda **given: check_model(model, **given),
-            dict(X=X, scale=1, sigma=0.1, calls=19, seed=0, progress=None),
-        ),
+        (lambda **given: check_model(model, **given),
+         dict(X=X, scale=1, sigma=0.1, calls=19, seed=0, progress=None)),
         (Crops, dict(image=np.ones((9, 9)), box=(0, 0, 5, 5), size=3)),
         (GainAndShift, dict(signal=[1, 2], margin=0)),
         (Combinations, dict(base=[1, 2], basis=[[1, 0]], names=["a"])),

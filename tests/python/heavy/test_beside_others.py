@@ -19,9 +19,8 @@ NUMBERS = pandas.DataFrame(random.normal(size=(400, 3)), columns=["a", "b", "c"]
 TABLE = NUMBERS.assign(kind=np.where(random.random(400) < 0.5, "u", "v"))
 Y = pandas.Series(NUMBERS @ [1, 0.5, 0] + 2.0 * (TABLE["kind"] == "u"))
 Y += 0.2 * random.normal(size=400)
-ENCODER = ColumnTransformer(
-    [("kind", OneHotEncoder(handle_unknown="ignore"), ["kind"])], remainder="passthrough"
-)
+ENCODER = ColumnTransformer([("kind", OneHotEncoder(handle_unknown="ignore"), ["kind"])],
+                            remainder="passthrough")
 PIPELINE = make_pipeline(ENCODER, RandomForestRegressor(30, random_state=0))
 
 
