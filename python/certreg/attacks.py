@@ -9,11 +9,10 @@ import math
 from typing import Any, Callable, ContextManager
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import structs as S
-from .arguments import Shape, field_names, integer, positive, size_t
-from .arrays import Memory, optional_array
+from .arguments import Shape, field_names, size_t
+from .arrays import Memory
 from .constants import Attack, Side, Stop, enum_value, member
 from .display import HtmlTable
 from .library import Calls, CertregError, Handle, lib
@@ -129,17 +128,3 @@ class Attacks(Handle):
         out, struct = np.empty(shape, np.float64), question_of(question)._struct()
         self._call("gradient", C.byref(struct), member(Side, side, "side"), out.ctypes.data)
         return out
-
-
-def options_of(
-    calls: int, alpha: float | None, attempt: int, direction: ArrayLike | None, shape: Shape
-) -> tuple[S.AttackOptions, np.ndarray | None]:
-    """The struct of the options of an attack, and the array that it points to."""
-    along = optional_array(direction, shape, np.float32, "direction")
-    options = S.AttackOptions(
-        calls=integer(calls, "calls"),
-        alpha=0.0 if alpha is None else positive(alpha, "alpha"),
-        number=integer(attempt, "number"),
-        direction=None if along is None else along.ctypes.data,
-    )
-    return options, along

@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike
 from . import structs as S
 from .alternatives import Alternatives, Budget, ChangeSet, Found, Space
 from .arguments import Data, Frame, Model, Names, Path, Scale, abbreviated, f64, given_seed, i32
-from .arguments import integer, number, of_class, optional_function, path_of, pointer, size_t
+from .arguments import integer, number, of_class, optional_function, path_of, pointer
+from .arguments import positive, size_t
 from .arrays import Memory, address_of, array_of, call_on_a_device, call_on_the_host, columns_of
 from .arrays import device_address, numbers, optional_array, optional_scale, outputs_in_float32
 from .arrays import outputs_of, shared_rows, turns_of, unnamed
-from .attacks import AttackResult, Attacks, options_of
+from .attacks import AttackResult, Attacks
 from .causes import cause
 from .constants import AUDIT_DEFAULT, AUDIT_WHOLE, CHECK_ROWS, LEVELS_OF_A_DOMAIN, PLAN_ROUNDED
 from .constants import Dependence, Output, Side, Status, constraints_of, member
@@ -864,12 +865,14 @@ class Estimator(Handle):
         True"""
         if self._columns is not None:
             direction = by_names(list(self._columns.layout.labels), direction, "direction")
-        along = cast(ArrayLike | None, direction)
-        options, kept = options_of(calls, alpha, number, along, self.shape)
+        along = optional_array(cast(Any, direction), self.shape, np.float32, "direction")
+        options = S.AttackOptions(
+            calls=integer(calls, "calls"), number=integer(number, "number"),
+            alpha=0.0 if alpha is None else positive(alpha, "alpha"), direction=address_of(along),
+        )  # fmt: skip
         with self._calls:
             handle = self._attacked(options.calls)
             result = handle.attack(question, options, self.certify, self.shape, self._callbacks)
-        del kept  # the array of the direction, until here
         return dataclasses.replace(result, shift=self._by_column(result.shift))
 
     def gradient(self, question: Asked, side: Side | int | str) -> Any:

@@ -843,20 +843,20 @@ def _shown(which: Sequence[int], names: Sequence[object] | None) -> str:
     return listed([repr(names[j]) if names else j for j in which])
 
 
-def scale_by_rule(
-    model: Model, X: Data, scale: Scale, inputs: Inputs | None = None
-) -> tuple[Scale, list[str]]:
+def scale_by_rule(model: Model, X: Data, scale: Scale, inputs: Inputs | None = None) -> Scale:
     """The scale that `prepare` finds, for other inputs too: a Series for a DataFrame with different
-    names of columns, numbers for an array; and the texts."""
+    names of columns, numbers for an array. Warns by its texts."""
     if scale is None and inputs is not None:
         scale = inputs._scale_for(X)
     if not is_default(scale):
-        return scale, []
+        return scale
     read = prepare(model, X, scale, inputs)
+    for text in read.texts:
+        warn(text)
     columns, found = read.columns, read.scale
     if columns is not None and len(set(columns.names)) == len(columns.names):
-        return columns.series(columns.scale), read.texts
-    return np.ones(np.shape(X)[1:]) if found is None else found, read.texts
+        return columns.series(columns.scale)
+    return np.ones(np.shape(X)[1:]) if found is None else found
 
 
 def rows_in_float32(read: Prepared) -> np.ndarray:

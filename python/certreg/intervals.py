@@ -747,38 +747,23 @@ class Calibrated(HtmlTable):
         """Free the memory. A second call has no effect."""
         self._estimator.close()
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __getstate__(self) -> tuple[Any, ...]:
         """The calibration with its model. A copy draws noise of its own, as after `load`."""
         make = self._new_estimator
         options = {name: make.keywords[name] for name in ("outputs", *self._options)}
         fields = {name: getattr(self._calibration, name) for name in _FIELDS}
-        kept = self.scores, self._units, fields, self._points
-        return _copied, (type(self), *make.args, options, *kept)
+        return *make.args, options, self.scores, self._units, fields, self._points
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        model, inputs, most, options, *calibration, self._points = state
+        self._set_model(model, inputs, options.pop("outputs"), most, None, options)
+        self._set_calibration(*calibration)
 
     def __enter__(self) -> "Calibrated":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _copied(
-    kind: type[Calibrated],
-    model: Model,
-    inputs: Inputs,
-    most: int,
-    options: dict[str, Any],
-    scores: np.ndarray,
-    units: np.ndarray | None,
-    fields: Mapping[str, float],
-    points: _Points,
-) -> Calibrated:
-    """The copy of a Calibrated, from the results of __reduce__."""
-    made = kind.__new__(kind)
-    made._set_model(model, inputs, options.pop("outputs"), most, None, options)
-    made._set_calibration(scores, units, fields)
-    made._points = points
-    return made
 
 
 def _points_of(kept: Mapping[str, np.ndarray], described: Inputs) -> _Points:

@@ -165,9 +165,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if len(lacking):  # perhaps among the rows that are kept
                 regressor.predict(example)
         given: Any = self.scale if self.inputs is None else self.inputs._scale_for(X)
-        fitted["scale_"], texts = scale_by_rule(fitted["regressor_"], X, given)
-        for text in texts:
-            warn(text)
+        fitted["scale_"] = scale_by_rule(fitted["regressor_"], X, given)
         if weights is not None and isinstance(given, str):
             moves = np.asarray(fitted["scale_"]) > 0
             known = known_to(fitted["regressor_"], X)

@@ -18,7 +18,7 @@ from .boxes import bounds_of, radius_of_box
 from .constants import Domain
 from .denoise import Denoised, check_use, check_whole, digest_of, digests_of_rows
 from .denoise import examples_among
-from .display import HtmlTable, Line, Part, Progress, Reporter, Table, warn
+from .display import HtmlTable, Line, Part, Progress, Reporter, Table
 from .estimator import Estimator
 from .frames import index_of, is_frame, split_frame
 from .inputs import scale_by_rule, taken
@@ -375,9 +375,7 @@ def tune_scale(
     start = box if scale is None and box is not None else scale
     inputs = more.get("inputs")
     X = taken(inputs, X, box=box, scale=scale, groups=groups)
-    scale, texts = scale_by_rule(model, X, start, inputs)
-    for text in texts:
-        warn(text)
+    scale = scale_by_rule(model, X, start, inputs)
     setting = Groups(X, scale, groups, number(limit, "limit"), box)
     levels = sigmas_of(sigmas)
     rounds, count = integer(rounds, "rounds", 1), len(setting.X)
@@ -697,9 +695,7 @@ def compare_denoised(
     slack = not_negative(slack, "slack")
     inputs = more.get("inputs")
     X, examples = taken(inputs, X, scale=scale), taken(inputs, examples, scale=scale)
-    scale, texts = scale_by_rule(model, X, scale, inputs)
-    for text in texts:
-        warn(text)
+    scale = scale_by_rule(model, X, scale, inputs)
     try:
         fronts = [Denoised(model, examples, sigma, scale, components) for sigma in levels]
     except (TypeError, ValueError) as error:

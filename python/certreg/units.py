@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .arguments import Data, Model, Package, Scale, Shape, abbreviated, installed, listed, refuse
 from .arrays import array_of, check_finite, inputs_of, numbers, scale_of
 from .boxes import bounds_of, radius_of_box
-from .display import HtmlTable, Line, Table, rounded, warn
+from .display import HtmlTable, Line, Table, rounded
 from .frames import OFF, TABLE, Index, channel_axis, image_levels, index_of, is_frame
 from .frames import listed as named
 from .frames import quantization_steps, split_frame
@@ -263,9 +263,7 @@ def within(
         X = inputs_of([X])
     X = taken(more.get("inputs"), X, bounds=bounds, scale=scale)
     half = bounds_of(X, bounds, "bounds")
-    each, texts = scale_by_rule(model, X, half if scale is None else scale)
-    for text in texts:
-        warn(text)
+    each = scale_by_rule(model, X, half if scale is None else scale)
     radius, norm = radius_of_box(X, half, each)
     asked = Question(0.0) if question is None else question
     level = norm / 2 if sigma is None else sigma  # the same for all inputs
