@@ -397,7 +397,9 @@ def _radii(radius: ArrayLike | Rows, count: int) -> np.ndarray:
     """The radius of each of `count` inputs."""
     if isinstance(radius, Rows):
         if radius.certificates.shape[1:] != (1, 1):
-            raise ValueError("several sigmas or questions: give rows['radius'][:, k, q], and scale=rows.scale")
+            raise ValueError(
+                "several sigmas or questions: give rows['radius'][:, k, q], and scale=rows.scale"
+            )
         radius = radii_of(radius)
     radii = numbers(radius, np.float64, "radius")
     if radii.shape not in ((), (count,)):
