@@ -18,7 +18,7 @@ refuse() { # SENTENCE
 }
 # The documentation, and the programs that it links to.
 documents() {
-    local found kinds='md|svg|png|csv|py|ipynb|[ch]|[ch]pp|cu|rs|toml|slurm|f32'
+    local found kinds='md|svg|png|csv|py|ipynb|[ch]|[ch]pp|cu|rs|lua|toml|slurm|f32'
     mapfile -t found < <(ls -d LICENSE ./*.md docs examples 2>/dev/null)
     find "${found[@]}" -type f -regextype posix-extended \
         -regex "LICENSE|.*\.($kinds)|.*/CMakeLists.txt" | sed 's|^\./||'
