@@ -84,6 +84,7 @@ class Queue(Handle):
         self.alternatives, self._estimator = alternatives, e
         self._calls, self._callbacks = e._calls, e._callbacks
         self.inputs: dict[int, _Open] = {}  # by their tags
+        self._any_lacks = False  # whether one of them had missing cells
         self._checked: MissingCells | None = None  # the missing cells of the rows of the check
         self._out = S.QueueCall()
         self._make_functions(bool(keeps))
@@ -167,6 +168,7 @@ class Queue(Handle):
             record = one.records[ITSELF]
             given.record, given.record_bytes = _address(record), len(record)
         self.inputs[one.tag] = _Open(one, lacks, {})
+        self._any_lacks |= bool(lacks)
         try:
             self._call("add", C.byref(given), C.byref(full), around=self._callbacks)
         except BaseException as error:
@@ -236,7 +238,7 @@ class Queue(Handle):
     ) -> None:
         """Puts missing cells back into the rows of a call. The rows of the check, which come back
         in the calls of audits, keep those of the first input."""
-        if checked is WHOLE and not any(one.lacks for one in self.inputs.values()):
+        if checked is WHOLE and not self._any_lacks:
             return
         node = np.stack([of["tag"], of["number"], checks], axis=1)
         changes = (node[1:] != node[:-1]).any(axis=1)
