@@ -107,7 +107,12 @@ class Queue(Handle):
         room = (alternatives + 1) * questions
         self._certificates = (S.Certificate * questions)()
         self._each = (S.AlternativeResult * room)()
-        self._limiting = (u32 * questions)()
+        self._limiting, self._why = (u32 * questions)(), S.Error()
+        self._certificates[0], self._each[0] = S.Certificate(), S.AlternativeResult()
+        self._taken = S.QueueResult(
+            error=C.pointer(self._why), room=questions, certificates=self._certificates,
+            limiting=C.addressof(self._limiting), alternative_room=room, alternatives=self._each,
+        )  # fmt: skip
 
     def _make_functions(self, keeps: bool) -> None:
         """Makes the callbacks, which do not refer to self."""
@@ -292,20 +297,13 @@ class Queue(Handle):
     # ---- results
     def take(self) -> Result | None:
         """The result of an input that is decided; None if there is none."""
-        why = S.Error()
-        self._certificates[0] = S.Certificate()
-        self._each[0] = S.AlternativeResult()
-        r = S.QueueResult(
-            error=C.pointer(why), room=len(self._certificates), certificates=self._certificates,
-            limiting=C.addressof(self._limiting), alternative_room=len(self._each),
-            alternatives=self._each,
-        )  # fmt: skip
+        r = self._taken
         self._call("take", C.byref(r), around=self._callbacks)
         if not r.state:
             return None
         one = self.inputs.pop(r.tag)
         cells = one.given.cells
-        error: Any = _named(self._error(r.status, why), cells) if r.status else None
+        error: Any = _named(self._error(r.status, self._why), cells) if r.status else None
         size = r.count * CERTIFICATE.itemsize
         certificates = np.frombuffer(C.string_at(self._certificates, size), CERTIFICATE)
         found = self._found(r, cells, certificates) if cells[0].name and not error else None
