@@ -23,7 +23,7 @@ from .arguments import instance, integer, path_of, positive
 from .arrays import arrays_in_file, check_finite, flat_dtype, numbers, scale_of
 from .constants import Center, Domain, Outcome, Output, Reason, Statistic, Status, Stop
 from .constants import enum_value, version_text
-from .display import HtmlTable, Line, Table, aligned, by_name, floored, printable, rounded, warn
+from .display import HtmlTable, Line, Table, aligned, by_name, floored, printable, warn
 from .estimator import Estimator, kinds_of, pilot_for
 from .files import replace, replace_arrays
 from .frames import TABLE, Index, feature_name, in_order, index_of, is_frame, listed, noise_on
@@ -335,13 +335,16 @@ def _ceiling_remarks(rows: Rows) -> Iterator[str]:
         radii, ceiling = rows._fields("radius", largest, q)[0], _ceiling(rows, largest, q)
         there = int(np.sum(radii >= ceiling * (1 - 1e-9)))
         if 0 < len(radii) <= 2 * there:
-            several = len(rows.questions) > 1
-            which = f" (tolerance {tolerance_text(question)})" if several else ""
             yield (
                 f"{there} of {len(radii)} radii are at the ceiling {ceiling:.5g} of sigma "
-                f"{rows.sigmas[largest]:g} and {rows.samples} samples{which}: a larger sigma may "
-                "give longer radii"
+                f"{rows.sigmas[largest]:g} and {rows.samples} samples{_which(rows, question)}: a "
+                "larger sigma may give longer radii"
             )
+
+
+def _which(rows: Rows, question: Question) -> str:
+    """The question, for a remark; empty if it is the only one."""
+    return f" (tolerance {tolerance_text(question)})" if len(rows.questions) > 1 else ""
 
 
 def _more_remarks(rows: Rows) -> Iterator[str]:
@@ -361,18 +364,18 @@ def _more_remarks(rows: Rows) -> Iterator[str]:
         )
         if not (out and radius):
             continue
-        level = lib.certreg_count_level(n, required, radius / rows.sigmas[k], out)
+        sigma = rows.sigmas[k]
+        level = lib.certreg_count_level(n, required, radius / sigma, out)
 
         def of_longer(percent: int) -> float:
-            longer = radius / rows.sigmas[k] * (1 + percent / 100)
+            longer = radius / sigma * (1 + percent / 100)
             return float(lib.certreg_count_level(4 * n, required, longer, 4 * out))
 
         gain = bisect.bisect(range(1, 200), level, key=of_longer)
-        several = f" (tolerance {tolerance_text(question)})" if len(rows.questions) > 1 else ""
         if gain:
             yield (
-                f"{4 * rows.samples} samples would make the median radius at sigma "
-                f"{rows.sigmas[k]:g} about {gain}% longer, or more{several}"
+                f"{4 * rows.samples} samples would make the median radius at sigma {sigma:g} "
+                f"about {gain}% longer, or more{_which(rows, question)}"
             )
 
 
