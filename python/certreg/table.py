@@ -1007,6 +1007,11 @@ class Rows(HtmlTable):
         return map(self.certificate, range(len(self)))
 
     def __getitem__(self, field: Any) -> Any:
+        if np.ndim(field) > 1:
+            raise IndexError(
+                f"an array of the shape {np.shape(field)} cannot choose rows: give a flag for each "
+                f"of the {len(self)} rows, such as rows['radius'][:, sigma, question] > 0.1"
+            )
         if isinstance(field, (slice, list)) or np.ndim(field):
             return self._some(np.arange(len(self))[field])
         if field not in (CERTIFICATE.names or ()):

@@ -495,6 +495,7 @@ def test_certificates_by_labels_of_rows():
     (lambda rows: rows.plot(also={"a": rows}), TypeError, "also must be a dict of radii by name"),
     (lambda rows: rows.plot(question=0), TypeError, r"for one give plot_radii\({'mine': rows\['"),
     (lambda rows: rows.certificate(0, "a"), IndexError, "question is 'a': .* of 0, the only one$"),
+    (lambda rows: rows[rows["radius"] > 0], IndexError, "a flag for each of the 40 rows, such as"),
     (lambda rows: certreg.certify_rows(never, X, 1, 1, Z), TypeError, "other arguments by name$"),
     (lambda rows: certreg.SmoothedRegressor, AttributeError, "it is in certreg.regressor$"),
     (lambda rows: rows.report("r.pdf"), ValueError, "'r.pdf'; .* let its name end with .html"),
