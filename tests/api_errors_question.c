@@ -344,6 +344,15 @@ TEST(certify_sigmas_counts_levels_in_bonferroni)
     check_usable(e);
 }
 
+TEST(certify_without_a_question_reads_no_certificate)
+{
+    certreg_estimator *e = estimator_of(TWO);
+    const double levels[] = {1};
+    KIT_REFUSED(e, certreg_certify(e, SAMPLES, NULL, 0, NULL), CERTREG_E_INVALID, "count is 0");
+    KIT_REFUSED(e, certreg_certify_sigmas(e, origin, levels, 1, 0, SAMPLES, NULL, 0, NULL),
+                CERTREG_E_INVALID, "count is 0");
+}
+
 TEST(question_with_too_few_samples_is_a_wrong_state)
 {
     certreg_estimator *e = estimator_of(TWO);

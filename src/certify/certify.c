@@ -398,6 +398,8 @@ static certreg_status begin(const cr_context *w, const cr_call *call, certreg_ce
 {
     cr_record *record = w->record;
     cr_error_clear(w->why);
+    if (!call->count)
+        return cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", w->why);
     if (status) return status;
     *r = (cr_request){.call = call, .out = out, .size = out->struct_size, .stop = CERTREG_STOP_ALL};
@@ -406,8 +408,6 @@ static certreg_status begin(const cr_context *w, const cr_call *call, certreg_ce
     if (call->inverse && !(call->at_radius > 0 && isfinite(call->at_radius)))
         status = cr_error_set(w->why, CERTREG_E_INVALID,
                               "radius is %g; it must be positive and finite", call->at_radius);
-    else if (!call->count)
-        status = cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     else status = cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
     if (!status) status = cr_view_require_input(record, w->why);
     if (status) return fail_all(w, r, status);

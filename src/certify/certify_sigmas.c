@@ -34,15 +34,13 @@ static certreg_status check_differ(const cr_context *w, const double *sigmas, si
 
 /* Checks everything before the model is called. */
 static certreg_status check(const cr_context *w, const float *z, const double *sigmas,
-                            size_t levels, size_t count, certreg_certificate *out)
+                            size_t levels, certreg_certificate *out)
 {
     certreg_status status = CERTREG_OK;
     if (!sigmas) return cr_error_set(w->why, CERTREG_E_INVALID, "sigmas is NULL");
     if (!levels || levels > max_levels)
         return cr_error_set(w->why, CERTREG_E_INVALID, "levels is %zu; give 1 to %zu noise levels",
                             levels, max_levels);
-    if (!count)
-        return cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     for (size_t i = 0; i < levels && !status; i++) {
         if (!(sigmas[i] > 0) || !isfinite(sigmas[i]))
             return cr_error_set(w->why, CERTREG_E_INVALID,
@@ -92,10 +90,12 @@ static certreg_status certify_sigmas(const cr_context *w, const cr_call *call, c
     const size_t levels = (size_t)call->share, count = call->count;
     certreg_error first;
     cr_error_clear(&first);
+    if (!count)
+        return cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", w->why);
     if (status) return status;
     const uint32_t size = out->struct_size;
-    status = check(w, z, sigmas, levels, count, out);
+    status = check(w, z, sigmas, levels, out);
     write_empty_levels(status, levels, count, out);
     int stop = CERTREG_STOP_ALL;
     for (size_t i = 0; !status && i < levels; i++) {
