@@ -43,8 +43,10 @@ class Found(HtmlTable):
 
     @classmethod
     def of_lists(cls, *parts: Any) -> "Found":
-        """From the values of its fields, with lists of JSON for tuples."""
-        return cls(*map(_as_tuple, parts))
+        """From the values of its fields, with lists of JSON for tuples. 0.2.0 had no estimates."""
+        made = cls(*map(_as_tuple, parts))
+        none = ((None,) * len(made.names),) * len(made.limiting)
+        return made if made.estimates else dataclasses.replace(made, estimates=none)
 
     def estimate(self, question: int = 0) -> float:
         """The estimate at the limiting alternative; NaN if there is none."""

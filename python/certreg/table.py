@@ -1231,6 +1231,7 @@ class Rows(HtmlTable):
             if any(values.dtype.kind not in "biuf" for values in arrays.values()):
                 raise ValueError("an array of its plan holds no numbers")
             plan = {**facts["sampling"], **arrays}
+            plan.pop("group", None)  # which 0.2.0 wrote
             plan.update((name, tuple(plan[name])) for name in ("shape", "sigmas", "levels"))
             if plan.get("faulty") is not None:
                 plan["faulty"] = Faulty(**plan["faulty"])._of(math.prod(plan["shape"]), None)

@@ -13,6 +13,7 @@ import operator
 import sys
 import tarfile
 
+import numpy as np
 from certreg.cli.main import parser
 from kit import certreg, parametrize, root
 
@@ -126,6 +127,29 @@ def test_what_releases_have_is_there():
             name = f"{archive.name.removesuffix('.tar.gz')}/python.txt"
             text = packed_files.extractfile(name).read().decode()
         assert breaks(list(unpacked(text.splitlines())), NOW) == [], archive.name
+
+
+def test_files_of_0_2_0_are_read():
+    def model(x):
+        return x[:, :2] @ [[1, 1], [0.25, -1]] + x[:, 2:] * [1, 0]
+
+    rows = certreg.Rows.load(root / "tests/abi/0.2.0-rows.npz")
+    X, options = [[0.5, 1, 0], [-1, 0.25, 1], [0, 0, 0]], certreg.Options(outputs=2)
+    asked = dict(samples=200, seed=1, scale=[1, 2, 0], options=options)
+    now = certreg.certify_rows(model, X, rows.sigmas, rows.questions, **asked)
+    assert np.array_equal(rows["radius"], now["radius"]) and rows["radius"].any()
+    assert "abstained" in str(rows) and list(rows.index) == ["x", "y", "z"]
+    rows = certreg.Rows.load(root / "tests/abi/0.2.0-alternatives.npz")
+    assert repr(rows.alternatives[0, 0]) == "2 alternatives, 200 samples; limited by c=1.0: nan"
+    assert "c=1.0" in str(rows.to_dicts())
+    radius = []
+    for asks in (None, lambda x: model(x)[:, 1]):
+        with certreg.Estimator(asks, 3, 100, seed=5) as e:
+            e.begin(X[0], 0.25, noise_id=3)
+            if asks is None:
+                e.import_((root / "tests/abi/0.2.0-record").read_bytes())
+            radius.append(e.certify(100, 0.5).radius)
+    assert radius[0] == radius[1] > 0
 
 
 @parametrize(
