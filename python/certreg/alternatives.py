@@ -302,7 +302,7 @@ class ChangeSet:
 @dataclasses.dataclass(frozen=True)
 class _Moves:
     """The changes that a finite set makes: in at most k groups one of some assignments of numbers
-    to columns."""
+    to columns. Sets with equal groups and k are the same set (Alternatives.text)."""
 
     groups: Sequence[Sequence[Sequence[tuple[int, float]]]]
     k: int = 1

@@ -77,7 +77,8 @@ typedef struct cr_statistic {
      * outputs. */
     enum cr_score_kind score;
     /* T is this quantile, if its scores are counted and have sides. Attacks, BY_ORDER, BALANCED,
-     * published methods and projections assume 1/2: they are not for another level. */
+     * published methods, projections and wrong features assume 1/2: they are not for another
+     * level, for which counts of a certificate say nothing about a population either. */
     double level;
     double tolerance_divisor; /* scores at the tolerance divided by this keep T within the
                                  tolerance; 0: 1 */
