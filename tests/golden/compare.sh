@@ -12,6 +12,11 @@ shift $(($# < 3 ? $# : 3))
 said=$(mktemp) || exit 2
 trap 'rm -f "$said"' EXIT
 "$@" "$program" >"$said" || { echo "not ok golden ended with an error"; exit 1; }
+more=$(($(wc -l <"$said") - $(wc -l <"$kept")))
+[ "$more" = 0 ] || {
+    echo "not ok $more more lines than $kept: make golden-base, then diff it with lib/golden.txt"
+    exit 1
+}
 paste -d '\n' "$kept" "$said" | awk -v tolerance="$tolerance" '
     BEGIN { number = "^-?[0-9.]+(e[-+]?[0-9]+)?$" }
     function size(x) { return x < 0 ? -x : x }
