@@ -54,8 +54,9 @@ static void count(uint64_t *misses, int claims, uint64_t first, uint64_t end, co
 
 static void check_soundness(const coverage_claim *c, uint64_t misses, uint64_t runs)
 {
-    ck_assert_msg(!(c->expected > c->alpha * (1 + 1e-9)), "%s may be false too often", c->name);
-    ck_assert_msg(misses <= simulate_most_misses(runs, c->alpha, level),
+    const int exceeds = c->expected > c->alpha * (1 + 1e-9);
+    ck_assert_msg(!exceeds || c->is_asymptotic, "%s may be false too often", c->name);
+    ck_assert_msg(misses <= simulate_most_misses(runs, exceeds ? c->expected : c->alpha, level),
                   "%s: false in %llu of %llu runs", c->name, (unsigned long long)misses,
                   (unsigned long long)runs);
 }
@@ -90,7 +91,9 @@ void coverage_of(const char *law, const coverage_claim *claims, int many, uint64
     for (int k = 0; k < many; k++) {
         char name[120];
         snprintf(name, sizeof name, "%s%s%s", law, *law ? ", " : "", claims[k].name);
-        const coverage_claim *c = &(coverage_claim){name, claims[k].alpha, claims[k].expected};
+        coverage_claim named = claims[k];
+        const coverage_claim *c = &named;
+        named.name = name;
         print(c, (double)in_all[k] / (double)all);
         if (release) print_power(c, 0.5, half[k], runs), print_power(c, 2, twice[k], runs);
         puts(""), fflush(stdout);

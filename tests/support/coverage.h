@@ -18,6 +18,7 @@ typedef struct coverage_claim {
     /* The share of runs in which it is false, by a sum, or as a long run measured it. NAN: a law
      * that need not attain anything; at most alpha. */
     double expected;
+    int is_asymptotic; /* promised for many samples only: `expected` may exceed alpha */
 } coverage_claim;
 
 /* One run. Bit k of the result: claim k was false. Every alpha that is asked for is multiplied by
