@@ -41,14 +41,12 @@ def digests_of_rows(X: np.ndarray, scale: np.ndarray) -> np.ndarray:
 class Denoised:
     """A model behind a denoiser, which removes most of the noise before the model gets the input.
 
-    Experimental.
-
-    Models that were not trained under noise have short radii; a denoiser makes them longer. It is a
-    model for certify_rows, Estimator, Calibrated and check_model, at its own sigma and scale. The
-    certificates are about the model behind this denoiser: a server must apply the same denoiser
-    (compare `digest`), after the noise. They show how stable the prediction is, not how good:
-    compare_denoised compares errors and radii with and without it. It can be pickled if the model
-    can, or is a factory. Several threads may use it at once if they may use the model.
+    Experimental. Models that were not trained under noise have short radii; a denoiser makes them
+    longer. It is a model for certify_rows, Estimator, Calibrated and check_model, at its own sigma
+    and scale. The certificates are about the model behind this denoiser: a server must apply the
+    same denoiser (compare `digest`), after the noise. They show how stable the prediction is, not
+    how good: compare_denoised compares errors and radii with and without it. It can be pickled if
+    the model can, or is a factory. Several threads may use it at once if they may use the model.
 
     Parameters
     ----------
@@ -74,8 +72,6 @@ class Denoised:
 
     Raises
     ------
-    ValueError, TypeError
-        For wrong shapes and types.
     CertregError
         For arguments that the library refuses, or if its module for BLAS is missing.
 
@@ -231,7 +227,7 @@ class Denoised:
 
     @classmethod
     def load(cls, path: Path, model: Model) -> "Denoised":
-        """Read the denoiser of a file, and put it in front of a model.
+        """Return a model behind the denoiser of a file.
 
         Parameters
         ----------
@@ -239,11 +235,6 @@ class Denoised:
             A file of `save`.
         model : object
             The model.
-
-        Returns
-        -------
-        Denoised
-            The model behind the denoiser.
 
         Raises
         ------

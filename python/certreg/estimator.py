@@ -123,8 +123,6 @@ class Estimator(Handle):
     ------
     CertregError
         For arguments that the library refuses.
-    ValueError, TypeError
-        For wrong shapes, names and types.
 
     Examples
     --------
@@ -804,17 +802,12 @@ class Estimator(Handle):
         return np.array(out) if asked.is_vector else float(out[0])
 
     def forecast(self, question: Asked) -> Forecast:
-        """Predict the number of samples for the target of a question, without a guarantee.
+        """Return a forecast of the samples that a target takes, without a guarantee.
 
         Parameters
         ----------
         question : Question
-            A question about the median, with a target.
-
-        Returns
-        -------
-        Forecast
-            The least and the expected number of samples."""
+            A question about the median, with a target."""
         out, struct = S.Forecast(), question_of(question)._struct()
         self._call("forecast", C.byref(struct), C.byref(out))
         return Forecast._of(out)
@@ -831,10 +824,8 @@ class Estimator(Handle):
     ) -> AttackResult:
         """Search for a short shift of the current input that breaks the tolerance of a question.
 
-        Experimental.
-
-        Fresh noise proves that the shift breaks the tolerance. The record is only read, and has to
-        answer the question.
+        Experimental. Fresh noise proves that the shift breaks the tolerance. The record is only
+        read, and has to answer the question.
 
         Parameters
         ----------

@@ -326,12 +326,10 @@ def _thresholds(owner: Any) -> dict[int, list[float]]:
 class Inputs(HtmlTable):
     """Describes the inputs of a model, so that noise does not depend on the rows of a call.
 
-    Experimental.
-
-    Without a description the rows of a call decide which features get noise, and rows of another
-    call may decide otherwise. A description also knows more than rows do: the order of columns,
-    their categories, and the numbers that mark missing cells. A marked cell stays as it is, like a
-    cell that is NaN, and gets no noise. Make it by `of` or `load`. It can be pickled.
+    Experimental. Without a description the rows of a call decide which features get noise, and rows
+    of another call may decide otherwise. A description also knows more than rows do: the order of
+    columns, their categories, and the numbers that mark missing cells. A marked cell stays as it
+    is, like a cell that is NaN, and gets no noise. Make it by `of` or `load`. It can be pickled.
 
     Attributes
     ----------
@@ -385,7 +383,7 @@ class Inputs(HtmlTable):
 
     @classmethod
     def of(cls, model: Model, X: Data, scale: Scale = None) -> "Inputs":
-        """Describe inputs by a table, such as the rows that the model was trained with.
+        """Return a description of inputs by a table, such as the rows of the training.
 
         Parameters
         ----------
@@ -396,11 +394,6 @@ class Inputs(HtmlTable):
             Inputs, as for certify_rows.
         scale : array_like, mapping, Series or {"std", "iqr"}, optional
             As for certify_rows; "std" and "iqr" are those of X.
-
-        Returns
-        -------
-        Inputs
-            The description.
 
         Raises
         ------
@@ -426,12 +419,7 @@ class Inputs(HtmlTable):
         Parameters
         ----------
         scale : array_like, mapping or Series
-            As for certify_rows.
-
-        Returns
-        -------
-        Inputs
-            The copy."""
+            As for certify_rows."""
         if isinstance(scale, str):
             raise ValueError(f"scale is {scale!r}, which needs rows: give it to Inputs.of")
         made = copy.copy(self)
@@ -605,17 +593,12 @@ class Inputs(HtmlTable):
 
     @classmethod
     def load(cls, path: Path) -> "Inputs":
-        """Read a description.
+        """Return the description in a file.
 
         Parameters
         ----------
         path : str or path
             A file of `save`.
-
-        Returns
-        -------
-        Inputs
-            The description.
 
         Raises
         ------

@@ -70,10 +70,8 @@ def interval_rule(
 ) -> Rule:
     """Compute the rule for a planned calibration, to choose the numbers of points and samples.
 
-    Experimental.
-
-    It takes at most about 0.1 s. Intervals of this rule miss the truth with probability at most
-    alpha.
+    Experimental. It takes at most about 0.1 s. Intervals of this rule miss the truth with
+    probability at most alpha.
 
     Parameters
     ----------
@@ -470,7 +468,7 @@ class Calibrated(HtmlTable):
 
     @classmethod
     def load(cls, path: Path, model: Model, **options: Any) -> "Calibrated":
-        """Read a calibration from a file, for the same model.
+        """Return the same model with its calibration from a file.
 
         Parameters
         ----------
@@ -481,11 +479,6 @@ class Calibrated(HtmlTable):
         **options
             most_samples, inputs_seed, and other arguments of Estimator, such as device. With
             check=False the model is not called here, so another one is not noticed.
-
-        Returns
-        -------
-        Calibrated
-            The model with its calibration.
 
         Raises
         ------
@@ -595,11 +588,6 @@ class Calibrated(HtmlTable):
         ----------
         radius, alpha, samples
             As for `interval`.
-
-        Returns
-        -------
-        Rule
-            The threshold, and the settings for which it is valid.
 
         Raises
         ------

@@ -42,11 +42,6 @@ class Parametric:
         Function of the outputs of the model and of the parameters, both float64 of shape (rows,
         ...), that returns the outputs to certify; by default the outputs of the model.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For wrong arguments.
-
     Examples
     --------
     >>> loudness = certreg.Parametric(

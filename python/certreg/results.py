@@ -234,7 +234,7 @@ class Certificate(_Result, HtmlTable):
         return self.radius > 0 or self.outcome == Outcome.CERTIFIED
 
     def moved(self, z: ArrayLike, to: ArrayLike, scale: ArrayLike | None = None) -> Certificate:
-        """Move the certificate to an input near z, without a call of the model.
+        """Return the certificate about an input near z, without a call of the model.
 
         The radius becomes shorter by the norm of (to - z) / scale, and 0 if nothing is left. This
         is part of the same promise: it costs no alpha for any choice of `to`. Serving near `to`
@@ -249,11 +249,6 @@ class Certificate(_Result, HtmlTable):
             cells.
         scale : array_like, optional
             Scale of the Estimator or of certify_rows; by default 1.
-
-        Returns
-        -------
-        Certificate
-            A certificate about `to`.
 
         Raises
         ------

@@ -775,11 +775,9 @@ def plan_population(
 ) -> Table:
     """Forecast the bound of `population` at one radius for other rows, and choose their limit.
 
-    Experimental.
-
-    The share of outputs that are out on the worse side of a row is taken to have a beta
-    distribution, which is fitted to the counts of these rows. In trials the forecast had a standard
-    deviation of .03 to .09 from pilot to pilot, and single ones were wrong by up to .25.
+    Experimental. The share of outputs that are out on the worse side of a row is taken to have a
+    beta distribution, which is fitted to the counts of these rows. In trials the forecast had a
+    standard deviation of .03 to .09 from pilot to pilot, and single ones were wrong by up to .25.
 
     Parameters
     ----------

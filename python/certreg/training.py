@@ -206,10 +206,8 @@ def train_denoiser(
 ) -> TrainedDenoiser:
     """Train a denoising network by torch, and write it as an ONNX file for join_denoiser.
 
-    Experimental.
-
-    It takes minutes for 28x28 images. After an interruption the same call goes on from the file
-    path.partial, which has the state of the run until its end.
+    Experimental. It takes minutes for 28x28 images. After an interruption the same call goes on
+    from the file path.partial, which has the state of the run until its end.
 
     Parameters
     ----------

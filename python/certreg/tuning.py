@@ -641,9 +641,7 @@ def compare_denoised(
 ) -> Comparison:
     """Certify inputs at several noise levels, with and without a denoiser in front of the model.
 
-    Experimental.
-
-    Each radius holds with all of alpha on its own.
+    Experimental. Each radius holds with all of alpha on its own.
 
     Parameters
     ----------
@@ -674,8 +672,6 @@ def compare_denoised(
 
     Raises
     ------
-    ValueError, TypeError
-        For wrong arguments.
     RowsError, CertregError
         If the model raises an exception, or the library fails.
 

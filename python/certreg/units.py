@@ -246,11 +246,6 @@ def within(
     Rows
         The output bounds of each row.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For wrong arguments.
-
     Examples
     --------
     >>> model = lambda x: x[:, 0] + 10 * x[:, 1]  # moves by at most 0.2 + 10 * 0.03
@@ -342,11 +337,6 @@ def compare_radius(
     -------
     RadiusComparison
         A table; `str` of it is a text.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For wrong arguments.
 
     Examples
     --------
