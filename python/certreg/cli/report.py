@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from typing import Sequence
 
 import numpy as np
 
 from ..arguments import Frame, Names
-from ..display import Line, Table
+from ..display import Table
 from ..library import CertregError, MessageTranslator, with_column_names
 from ..onnx_file import OTHER_OUTPUT, REMEDY
 from ..table import ADDED, Rows, mean_error
@@ -163,27 +162,3 @@ def as_lines(lines: Sequence[Sequence[object]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines)
     return text.getvalue()
-
-
-def curves(table: Table, kind: str) -> Line:
-    """The curves of a plot by their names in the legend: radii, or pairs of radii and an array that
-    is True for predictions within the tolerance of the label ("accuracy") or has the errors
-    ("error")."""
-    groups: dict[tuple[float, int], Table] = {}
-    for line in table:
-        groups.setdefault((line["sigma"], line["question"]), []).append(line)
-    found: Line = {}
-    for (sigma, question), lines in groups.items():
-        # Failed lines have no tolerance, and each row its own if it is a part of the prediction.
-        known = [line["tolerance"] for line in lines if not line["error"]]
-        what = f"tolerance {(known or [math.nan])[0]:g}"
-        what = what if len(set(known)) < 2 else f"question {question}"
-        name = f"sigma {sigma:g}, {lines[0].get('name') or what}"
-        radii = np.array([line["radius"] for line in lines])
-        if kind == "radii":
-            found[name] = radii
-        elif kind == "accuracy":
-            found[name] = radii, np.array([c["label_error"] <= c["tolerance"] for c in lines])
-        else:
-            found[name] = radii, np.array([c["label_error"] for c in lines])
-    return found

@@ -316,7 +316,8 @@ class Work:
         remedy."""
         done = 0 if rows is None else int(rows.done.sum())
         if rows is not None and done:
-            self.write(self.document(rows.seed, bool(rows.done.all()), []), self.lines(rows))
+            document = self.document(rows.seed, bool(rows.done.all()), [])
+            self.write(document, self.lines(rows), rows)
         elif self.table is not None and self.table.begun:
             self.table.write_text("")  # its rows were taken back
         files = (self.given.out if self.table else None, self.given.resume)
@@ -348,17 +349,14 @@ class Work:
             plan["seed"] = str(seed)
         return {"certreg": __version__, "complete": complete, "plan": plan, "summary": summary}
 
-    def write(self, document: Line, table: Table) -> None:
+    def write(self, document: Line, table: Table, rows: Rows | None = None) -> None:
         """Writes the files of -o and --plot."""
         self.put(table, {**document, "rows": table})
-        if self.plot is not None:
+        if self.plot is not None and rows is not None:
             kind = self.given.plot_kind
+            how: Options = {} if kind == "radii" else {"labels": self.labels}
             try:  # the results are complete without it
-                from .. import plots
-
-                draw: Callable[..., object] = getattr(plots, f"plot_{kind}")
-                curves = report.curves(table, kind)
-                self.plot.write(lambda path: draw(curves, path=path))
+                self.plot.write(lambda path: rows.plot(path=path, error=kind == "error", **how))
             except Exception as error:
                 warn(f"there is no plot: {error}")
 
@@ -691,7 +689,7 @@ def certify(given: argparse.Namespace) -> int:
         document.update({"chosen": chosen} if chosen else {})
         texts.append(advice)
     document.update({"remarks": remarks} if remarks else {})
-    work.write(document, table)
+    work.write(document, table, rows)
     if changes:
         document["units"] = []
         for q, level in compared_at:
