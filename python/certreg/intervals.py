@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import inspect
 import itertools
+import json
 import os
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeAlias
 
@@ -22,8 +23,7 @@ from .denoise import digest_of, examples_among
 from .display import HtmlTable, Part, Progress, Reporter, Table, warn
 from .estimator import Estimator, kinds_of
 from .files import replace_arrays
-from .frames import Columns, Index, categories_of_text, in_order, index_of, is_frame, rows_of_text
-from .frames import text_of_categories, text_of_rows
+from .frames import Index, in_order, index_of, is_frame, rows_of_text, text_of_rows
 from .inputs import Inputs, prepare
 from .library import CertregError, check, lib, refusal_of, value_error
 from .results import _Result
@@ -225,12 +225,12 @@ class IntervalList(list[Any], HtmlTable):
         return frame
 
 
-_VERSION = 8  # of files; 5 had no probe, 6 no categories, 7 no records
+_VERSION = 9  # of files
 _KEPT_SAMPLES = 64  # of a point, for which `load` asks the model again
 _FIELDS = (
     "score output outputs sigma seed model samples first_noise last_noise digest count"
 ).split()
-_KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part of a calibration
+_KEPT = ("kind", "lo", "hi")  # options of an estimator that are part of a calibration
 
 
 Intervals: TypeAlias = Any  # an Interval, or a list with one for each output
@@ -448,16 +448,10 @@ class Calibrated(HtmlTable):
         units = {} if self._units is None else {"units": self._units}
         fields = {name: getattr(self._calibration, name) for name in _FIELDS}
         arrays: dict[str, Any] = dict(units, scores=self.scores)
-        arrays["shape"] = np.array(self._estimator.shape)
+        arrays["inputs"] = np.array(json.dumps(self._estimator._told._facts()))
         arrays["model_outputs"] = np.array(self._estimator.outputs)
         if kind is not None:
             arrays["kind"] = kind
-        if self._estimator._columns is not None:
-            arrays["names"] = np.array(self._estimator._columns.names)
-            arrays["categories"] = np.array(text_of_categories(self._estimator._columns))
-        if self._estimator._told.marks:
-            found = self._estimator._told.marks.items()
-            arrays["marks"] = np.array([(j, mark) for j, each in found for mark in each])
         rows, ids, records = self._points
         arrays["point_ids"] = np.array(ids)
         arrays.update((f"record_{i}", np.frombuffer(d, np.uint8)) for i, d in enumerate(records))
@@ -484,7 +478,7 @@ class Calibrated(HtmlTable):
         ------
         ValueError
             If the file is of another kind or damaged, or the outputs of the model differ."""
-        for name in ("seed", "units", "names", *_FIELDS, *_KEPT):
+        for name in ("seed", "units", "names", "scale", *_FIELDS, *_KEPT):
             if name in options:
                 raise TypeError(
                     f"load takes no {name}: the calibration keeps its own, so leave it out"
@@ -492,7 +486,7 @@ class Calibrated(HtmlTable):
         with arrays_in_file(path, "calibration", _VERSION) as kept:
             fields: dict[str, Any] = {name: kept[name].item() for name in _FIELDS}
             S.Calibration(**fields)  # raises an exception unless they are numbers
-            shape, columns = tuple(int(length) for length in kept["shape"].ravel()), None
+            inputs = Inputs._of_facts(json.loads(str(kept["inputs"])))
             outputs = int(kept["model_outputs"].item())
             each = (fields["count"], min(fields["samples"], CALIBRATION_SCORES))
             scores = array_of(kept["scores"], each, np.float64, "scores").reshape(each)
@@ -501,12 +495,6 @@ class Calibrated(HtmlTable):
             for name, values in limits.items():
                 if values.dtype.kind not in "biuf":
                     raise ValueError(f"{name} holds no numbers")
-            if "names" in kept:
-                names, dtypes = kept["names"].tolist(), categories_of_text(str(kept["categories"]))
-                columns = Columns.of_names(list(map(str, names)), limits["scale"], dtypes)
-            inputs = Inputs(shape, limits.get("scale"), columns)
-            for j, mark in kept.get("marks", np.empty((0, 2))).tolist():
-                inputs.marks[int(j)] = (*inputs.marks.get(int(j), ()), float(mark))
             points = _points_of(kept, inputs)
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         given = options.pop("most_samples", None)
