@@ -31,7 +31,7 @@ from .frames import Columns, FrameLayout, by_names, check_exact, is_frame, rows_
 from .inputs import WHOLE, Inputs, MissingCells, told_by
 from .library import Callbacks, CertregError, Handle, ModelWarning, exported, lib, with_column_names
 from .models import device_model
-from .questions import Asked, Faulty, Question, question_of, structs_of
+from .questions import Asked, Faulty, question_of, structs_of
 from .queue import MOST_ROW, Input, Queue
 from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 
@@ -726,20 +726,6 @@ class Estimator(Handle):
             status = lib.certreg_model_check(self._open(), rows, C.byref(found))
             why = self._failure(status)
         return Dependence(found.value), why
-
-    def _certify_into(
-        self,
-        total: int,
-        questions: "C.Array[S.Question]",
-        radius: float | None,
-        first: S.Certificate,
-    ) -> None:
-        """certify, or output_bounds if there is a radius, with structs, which are fast to make.
-        `first` is the first certificate of an array with one for each question."""
-        call = lib.certreg_certify if radius is None else lib.certreg_output_bounds
-        radii = [] if radius is None else [radius]
-        given = total, questions, len(questions), *radii, C.byref(first)
-        self._call(call, *given, around=self._callbacks)
 
     def bounds(self, question: Asked, side: Side | int | str) -> Bounds:
         """Return the bounds that were used for one side of a question.

@@ -628,6 +628,3 @@ def is_factory(model: Model) -> bool:
     except (TypeError, ValueError):  # some functions in C have no signature
         return False
     return all(p.kind is p.VAR_KEYWORD or p.default is not p.empty for p in parameters)
-
-
-__all__ = ["OnnxModel", "as_model", "device_model", "is_factory", "torch_on_device"]

@@ -15,7 +15,6 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import structs as S
 from .alternatives import Alternatives, ChangeSet, Space
 from .arguments import Call, Data, Executor, Model, Path, Scale, Series, abbreviated, field_names
 from .arguments import instance, integer, number, own_names, positive, seed_or_random
@@ -28,11 +27,11 @@ from .estimator import Kinds, kinds_of, pilot_for
 from .frames import Columns, index_of
 from .inputs import Inputs, check_rows, is_default, missing_with_noise, prepare, rows_in_float32
 from .library import CertregError, ModelWarning, in_words, of_model, refusal_of, value_error
-from .questions import Asked, Faulty, Question, needed_constraints, question_of
+from .questions import Asked, Faulty, Question, needed_constraints, question_of, structs_of
 from .queue import MOST_ROW, check_alternatives
 from .results import to_json
-from .store import ResumeFile, StoredRun, batch_in, default_in, in_shards, is_folder, marks_in
-from .store import plan_of, stored_run
+from .store import ResumeFile, StoredRun, default_in, in_shards, is_folder, plan_in, plan_of
+from .store import stored_run
 from .table import UNITS, Record, ResumeError, Rows, RowsError, Sampling, bytes_remark
 from .table import empty_certificates
 from .workers import ATTEMPTS, Chunk, ExecutorBroken, ExecutorRunner, Job, LocalRunner, Runner
@@ -273,14 +272,15 @@ def certify_rows(
         chosen_by, scale = scale.digests, scale.scale
     faulty = instance(faulty, Faulty, "faulty") if faulty is not None else None
     own_units = scale is None and inputs is None
-    if own_units and resume is not None:
-        kept = default_in(resume, np.shape(X)[1:])  # the default of the rows that are done
+    plan = plan_in(resume)
+    if own_units:
+        kept = default_in(plan, np.shape(X)[1:])  # the default of the rows that are done
         scale = None if kept is None else 1.0 if kept[0] is None else kept[0]
     read = prepare(model, X, scale, inputs)
     matrix, columns, numbers_of_scale = rows_in_float32(read), read.columns, read.scale
     shape, told = matrix.shape[1:], read.inputs
-    if model is None and inputs is None and resume is not None:
-        told.marks = marks_in(resume)
+    if model is None and inputs is None:
+        told.marks = {j: tuple(each) for j, *each in plan.get("marks") or ()}
     if not told.scale.any() and (columns is not None or is_default(scale)):
         raise ValueError("no column gets noise: name the columns that may change in scale")
     if columns is None and (told.scale == 1).all():
@@ -294,7 +294,7 @@ def certify_rows(
     stops = all(question.target is not None for question in asked) and not keeps
     if not pilot and (stops or alternatives is not None):
         pilot = pilot_for(samples, stops)  # kept records may serve other questions too
-    rows_of_call = _rows_of_call(batch, model, columns, matrix, resume)
+    rows_of_call = _rows_of_call(batch, model, columns, matrix, plan.get("batch"))
     sampling = Sampling(
         shape, sigmas, levels, samples, seed_or_random(seed), numbers_of_scale, outputs,
         kinds_of(more.kind, outputs), more.lo, more.hi, rows_of_call, pilot,
@@ -371,17 +371,16 @@ def _check_set(job: Job, z: np.ndarray) -> None:
         except ValueError as error:
             raise ValueError(f"row 0: {error}") from error
     with job.sampling.estimator(None) as e, value_error():
-        check_alternatives(e, job.structs(), job.sampling.samples)
+        check_alternatives(e, structs_of(job.asked()), job.sampling.samples)
 
 
 def _rows_of_call(
-    batch: int | str, model: Model, columns: Columns | None, matrix: np.ndarray, resume: Path | None
+    batch: int | str, model: Model, columns: Columns | None, matrix: np.ndarray, kept: int | None
 ) -> int:
     if not isinstance(batch, str):
         return integer(batch, "batch")
     if batch != "measure":
         raise ValueError(f'batch is {batch!r}; it must be a number or "measure"')
-    kept = None if resume is None else batch_in(resume)
     if kept is not None or model is None:
         return kept or 0
     return fastest(function_of_rows(made_of(model), columns), matrix, columns is not None)
@@ -592,12 +591,13 @@ class _Certification:
             with contextlib.suppress(CertregError), value_error():
                 e.begin(np.zeros(e.shape), job.sampling.sigmas[0], 0)
             for row in sorted(ends | {0}):
-                structs = job.structs(row)
-                for q, struct in enumerate(structs):  # several end at the first without samples
-                    first = S.Certificate.from_buffer(empty_certificates(1).data)
-                    which = f"question {q}: " if len(structs) > 1 else ""
+                for q, one in enumerate(job.asked(row)):  # several end at the first without samples
+                    which = f"question {q}: " if len(job.questions) > 1 else ""
                     with contextlib.suppress(CertregError), value_error(which):
-                        e._certify_into(0, (S.Question * 1)(struct), job.radius, first)
+                        if job.radius is None:
+                            e.certify(0, one)
+                        else:
+                            e.output_bounds(0, job.radius, one)
 
     def _open_run(self, file: ResumeFile, runner: Runner) -> None:
         if self.job.model is None and file.seed() is None:

@@ -551,8 +551,10 @@ def _shard_in(path: str, verify: bool = False) -> tuple[Shard, StoredRun | None]
         return Shard(path, problem=str(error).removesuffix(REMEDY)), None
 
 
-def _plan_in(resume: Path) -> dict[str, Any]:
+def plan_in(resume: Path | None) -> dict[str, Any]:
     """The plan by which a resume file, or a file of a folder, was begun; empty without one."""
+    if resume is None:
+        return {}
     given = path_of(resume, "resume")
     paths = _files_in(given) if os.path.isdir(given) else [given]
     runs = (_shard_in(path)[1] for path in paths if os.path.exists(path))
@@ -560,20 +562,9 @@ def _plan_in(resume: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(run.plan)) if run else {}
 
 
-def marks_in(resume: Path) -> dict[int, tuple[float, ...]]:
-    """The marks of missing cells by which a resume file was begun."""
-    return {j: tuple(each) for j, *each in _plan_in(resume).get("marks") or ()}
-
-
-def batch_in(resume: Path) -> int | None:
-    """The rows of a call by which a resume file, or a file of a folder, was begun."""
-    return cast("int | None", _plan_in(resume).get("batch"))
-
-
-def default_in(resume: Path, shape: Shape) -> tuple[np.ndarray | None] | None:
-    """The scale by which a resume file, or a file of a folder, was begun for inputs of this shape,
-    in a tuple, if it is 1 for all features with noise, as by default; else None."""
-    plan = _plan_in(resume)
+def default_in(plan: Mapping[str, Any], shape: Shape) -> tuple[np.ndarray | None] | None:
+    """The scale in the plan of a resume file that was begun for inputs of this shape, in a tuple,
+    if it is 1 for all features with noise, as by default; else None."""
     if plan.get("shape") != list(shape):
         return None
     scale, kept = np.ones(math.prod(shape)), plan["scale"]

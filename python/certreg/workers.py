@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import concurrent.futures as futures
 import contextlib
-import ctypes as C
 import dataclasses
 import logging
 import math
@@ -63,14 +62,14 @@ class Job:
 
     def budget(self, k: int) -> Budget:
         """The samples of a row with alternatives at a sigma."""
-        plan, questions = self.sampling, divided(self.questions, len(self.sampling.sigmas))
-        return Budget(questions, plan.samples, plan.pilot, plan.sigmas[k], plan.kind)
+        plan = self.sampling
+        return Budget(self.asked(), plan.samples, plan.pilot, plan.sigmas[k], plan.kind)
 
-    def structs(self, row: int = 0) -> "C.Array[S.Question]":
-        """The questions about a row as structs. The certificates of all sigmas hold together: each
-        has a share of alpha."""
+    def asked(self, row: int = 0) -> list[Question]:
+        """The questions about a row. The certificates of all sigmas hold together: each has a share
+        of alpha."""
         about_it = [question._of_rows(row) for question in self.questions]
-        return structs_of(divided(about_it, len(self.sampling.sigmas)))
+        return divided(about_it, len(self.sampling.sigmas))
 
     def function(self) -> Function | None:
         """The model as a function of arrays; None if there is none. Raises RowsError if the factory
@@ -134,7 +133,7 @@ class Worker:
             job.alternatives.know_marks(self.estimator._unknown)
         self.random = 0.0  # the change of equal rows in another call
         self.queue = self._queue(0)
-        self.questions = job.structs()
+        self.questions = structs_of(job.asked())
         each = [question.tolerance for question in job.questions]
         self.tolerances = {q: of for q, of in enumerate(each) if isinstance(of, tuple)}
 

@@ -32,7 +32,7 @@ from ..models import as_model
 from ..questions import Faulty, Question, Serving, stated_tolerance, tolerance_text
 from ..report_page import page
 from ..rows import certify_rows, grouped
-from ..store import default_in
+from ..store import default_in, plan_in
 from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, not_covered
 from ..tuning import compare_denoised
 from ..units import MissingCell, Perturbations, compared, radii_of
@@ -639,9 +639,7 @@ def _scale_by_rule(work: Work) -> list[str]:
     given, spread = work.given, work.scale
     interval = given.command == "interval"  # values of calibration points must decide nothing
     X = work.X if interval or not given.rows or spread is not None else work.reference()
-    kept = None
-    if spread is None and given.resume:
-        kept = default_in(given.resume, np.shape(work.X)[1:])
+    kept = default_in(plan_in(given.resume), np.shape(work.X)[1:]) if spread is None else None
     if kept is not None:
         work.scale = kept[0]
         return []
