@@ -16,7 +16,7 @@ of functions and classes use this package as certreg, and numpy as np.
 Layers of the modules; each module imports only from modules that come before it here::
 
     library      arguments constants structs display causes library files arrays
-    models       onnx_file frames boxes models denoise inputs parametric training
+    models       onnx_file frames models denoise inputs parametric training
     one input    questions results solver plots alternatives attacks queue estimator intervals check
                  service
     many inputs  report_page table workers store rows

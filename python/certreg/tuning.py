@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from .arguments import Data, Frame, Model, Scale, Series, Shape, integer, needed, not_negative
 from .arguments import number, refuse, seed_or_random, with_habits
 from .arrays import array_of, check_finite, numbers
-from .boxes import bounds_of, radius_of_box
 from .constants import Domain
 from .denoise import Denoised, check_use, check_whole, digest_of, digests_of_rows
 from .denoise import examples_among
@@ -26,6 +25,7 @@ from .library import of_model
 from .questions import Asked, Question, question_of, typical_tolerance
 from .rows import ChosenScale, Options, certify_rows, with_options
 from .table import Record, Rows, RowsError, labels_of, mean_error
+from .units import bounds_of, radius_of_box
 
 LEAST_ROWS, MOST_GROUPS = 12, 64
 
@@ -731,10 +731,7 @@ def _check_apart(front: Denoised, X: Data, scale: Scale) -> int:
     matrix, columns, numbers_of_scale = split_frame(X, scale)
     if len(matrix) < 2:
         raise ValueError("X has 1 row; give at least 2, better some hundreds")
-    try:
-        check_use(front, matrix.shape[1:], numbers_of_scale, columns)
-    except ValueError as error:
-        raise ValueError(f"X and examples differ: {error}") from None
+    check_use(front, matrix.shape[1:], numbers_of_scale, columns)
     check_whole(front, matrix)
     known = examples_among(front, matrix)
     if len(known):

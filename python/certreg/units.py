@@ -11,13 +11,14 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Data, Model, Package, Scale, Shape, abbreviated, installed, listed, refuse
-from .arrays import array_of, check_finite, inputs_of, numbers, scale_of
-from .boxes import bounds_of, radius_of_box
+from .arguments import Data, Model, Names, Package, Scale, Shape, abbreviated, installed, listed
+from .arguments import refuse
+from .arrays import array_of, check_finite, inputs_of, norm_above, numbers, scale_of
 from .display import HtmlTable, Line, Table, rounded
-from .frames import OFF, TABLE, Index, channel_axis, image_levels, index_of, is_frame
+from .frames import OFF, TABLE, Columns, Index, by_names, channel_axis, image_levels, index_of
+from .frames import is_frame
 from .frames import listed as named
-from .frames import quantization_steps, split_frame
+from .frames import quantization_steps, scale_from, split_frame
 from .inputs import known_cells, scale_by_rule, taken
 from .questions import Asked, Question
 from .rows import Options, certify_rows, with_options
@@ -201,6 +202,64 @@ def _not_negative(values: np.ndarray, shape: Shape, what: str) -> np.ndarray:
     if not (np.isfinite(values) & (values >= 0)).all():
         raise ValueError(f"{what} must hold finite numbers of at least 0")
     return values.reshape(shape).astype(np.float64)
+
+
+# ---- boxes, which have a bound for each feature
+def bounds_of(X: Data, bounds: Scale, what: str) -> np.ndarray:
+    """The bound of each feature, float64 of the shape of an input. Raises TypeError or ValueError
+    for wrong ones."""
+    if is_frame(X):
+        names = list(X.columns)
+        return checked_bounds(by_names(names, bounds, what), (len(names),), what, names)
+    if hasattr(bounds, "keys"):
+        raise TypeError(f"{what} has names, and X has none: give a DataFrame as X, or an array")
+    return checked_bounds(bounds, inputs_of(X).shape[1:], what)
+
+
+def checked_bounds(bounds: object, shape: Shape, what: str, names: Names = None) -> np.ndarray:
+    flat = array_of(bounds, shape, np.float64, what)
+    bad = np.flatnonzero(~((flat >= 0) & (flat < np.inf)))
+    if bad.size:
+        name = f"feature {bad[0]}" if names is None else f"column {names[bad[0]]!r}"
+        raise ValueError(f"{what} is {flat[bad[0]]:g} for {name}; it must be finite and at least 0")
+    if not flat.any():
+        raise ValueError(f"{what} has no number above 0: give a bound to a feature that may change")
+    return flat.reshape(shape)
+
+
+def radius_of_box(X: Data, bounds: np.ndarray, scale: Scale) -> tuple[float, float]:
+    """A radius of this scale at which the box around every row is inside the open ball, also after
+    inputs and moved inputs were rounded to float32; and the norm of bounds / scale, for which no
+    input matters. Raises ValueError if a feature with a bound has no noise."""
+    shape, half = bounds.shape, bounds.ravel()
+    given = scale_from(X, scale)
+    each = Columns(X, given).scale if is_frame(X) else scale_of(given, shape)
+    still = np.flatnonzero((half > 0) & (each == 0))
+    if still.size:
+        name = repr(X.columns[still[0]]) if is_frame(X) else still[0]
+        raise ValueError(f"feature {name} has a bound and the scale 0: give it noise, or no bound")
+    moves = half > 0
+    if is_frame(X):
+        some = X.iloc[:, moves].to_numpy(np.float64, na_value=np.nan)
+    else:
+        rows = inputs_of(X)
+        some = rows.reshape(len(rows), -1)[:, moves]
+    reach = _reach(numbers(some, np.float64, "X"), half[moves])
+    radius = norm_above(reach / each[moves], len(half))
+    if not 0 < radius < np.inf:
+        raise ValueError("bounds reach beyond the numbers of a float32: give smaller ones")
+    return radius, float(np.linalg.norm(half[moves] / each[moves]))
+
+
+def _reach(x: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """How far the inputs of a box may be from its center at most, over all rows, if each of them
+    may be rounded to float32. Missing cells, NaN, stay missing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        center = x.astype(np.float32).astype(np.float64)
+        up = np.nextafter(x + half, np.inf).astype(np.float32) - center
+        down = center - np.nextafter(x - half, -np.inf).astype(np.float32)
+        moves = np.concatenate([half[None], up, down, half + np.abs(x - center)])
+        return np.asarray(np.fmax.reduce(moves))
 
 
 def within(

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..arguments import Data, Frame, Names, Package, Shape, needed, seed_or_random
 from ..arrays import scale_of, unusable
-from ..boxes import checked_bounds
 from ..files import place_of, replace
 from ..frames import SPREADS, by_position, feature_scale, is_frame, number_columns, order
+from ..units import checked_bounds
 from .streams import FILE, Failure, StandardInput, one_line
 
 RowRange = tuple[int, int | None]  # first row, and the row after the last

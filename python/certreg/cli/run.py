@@ -19,7 +19,6 @@ import numpy as np
 from ..alternatives import AtMost, ChangeSet, Gain, OneOf
 from ..arguments import Frame, Names
 from ..arguments import Model as Function
-from ..boxes import radius_of_box
 from ..check import check_model
 from ..constants import PLAN_COUNT_FAILURES, Center, Domain, Output, Status, __version__
 from ..denoise import Denoised, digest_of, remark_on_examples
@@ -35,7 +34,7 @@ from ..rows import certify_rows, grouped
 from ..store import default_in, plan_in
 from ..table import TOO_LITTLE, ResumeError, Rows, RowsError, not_covered
 from ..tuning import compare_denoised
-from ..units import MissingCell, Perturbations, compared, radii_of
+from ..units import MissingCell, Perturbations, compared, radii_of, radius_of_box
 from . import report
 from .files import ALL, Destination, Features, Mixed, RowRange, pandas_for, read_box, read_frame
 from .files import read_labels, read_rows, read_scale, seed_in
