@@ -267,8 +267,16 @@ class TunedScale(ChosenScale, HtmlTable):
     _table = table
 
     def _texts(self) -> Sequence[str]:
-        gain = f"sigma {self.sigma:g}, gain {self.gain:.3f} +- {self.gain_error:.3f}"
-        return [gain if self.changed else f"{gain}, so the scale stays as it was"]
+        measured = (
+            f"{self.gain:.3f} times (standard error {self.gain_error:.3f}) that of the scale at "
+            "the start, on rows that chose nothing"
+        )
+        if self.changed:
+            return [f"Deploy sigma {self.sigma:g} with this scale. The mean radius is {measured}."]
+        return [
+            f"Deploy sigma {self.sigma:g} with the scale as it was. With these factors the mean "
+            f"radius is {measured}, which is no clear gain."
+        ]
 
     __str__ = HtmlTable._text
 

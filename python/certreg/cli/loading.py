@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Frame, Function, Names, Session, needed
+from ..arguments import Frame, Function, Names, needed
 from ..frames import is_frame, names_of, owner_of
 from ..inputs import of_lightgbm
 from ..models import OnnxModel, as_model, is_factory, session_of

@@ -13,7 +13,6 @@ import textwrap
 import threading
 import traceback
 from importlib import import_module
-from types import FrameType
 from typing import Any, NamedTuple, NoReturn, Sequence
 
 from ..constants import __version__

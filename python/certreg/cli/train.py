@@ -13,7 +13,7 @@ from ..arguments import Names
 from ..display import aligned
 from ..rows import grouped
 from ..training import join_denoiser, train_denoiser
-from ..tuning import TunedScale, tune_scale
+from ..tuning import tune_scale
 from .files import Destination, Features, read_groups, read_rows, read_scale
 from .report import as_lines
 from .run import Work, questions, sampling
@@ -54,7 +54,7 @@ def scale(given: argparse.Namespace) -> int:
     fields = "sigma changed gain gain_error scale".split()
     document = {name: getattr(tuned, name) for name in fields}
     document.update(scale=np.asarray(tuned.scale), groups=tuned.table())
-    answer(given, f"{aligned(tuned.table())}\n{_recommendation(tuned)}", document)
+    answer(given, str(tuned), document)
     return DONE
 
 
@@ -64,19 +64,6 @@ def _write(destination: Destination, scale: np.ndarray, names: Names) -> None:
         return
     numbers = scale.ravel().astype(np.float64).tolist()  # all digits: fewer would be rounded up
     destination.write_text(as_lines([*([] if names is None else [names]), numbers]))
-
-
-def _recommendation(tuned: TunedScale) -> str:
-    measured = (
-        f"{tuned.gain:.3f} times (standard error {tuned.gain_error:.3f}) that of the scale at the "
-        "start, on rows that chose nothing"
-    )
-    if tuned.changed:
-        return f"Deploy sigma {tuned.sigma:g} with this scale. The mean radius is {measured}."
-    return (
-        f"Deploy sigma {tuned.sigma:g} with the scale as it was. With these factors the mean "
-        f"radius is {measured}, which is no clear gain."
-    )
 
 
 @contextlib.contextmanager
