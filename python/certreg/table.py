@@ -29,7 +29,7 @@ from .files import replace, replace_arrays
 from .frames import TABLE, Index, feature_name, in_order, index_of, is_frame, listed, noise_on
 from .frames import split_frame, step_of
 from .inputs import Inputs, known_cells
-from .library import CertregError, in_words, lib, version
+from .library import in_words, lib, version
 from .plots import curve_of, marked, plot_accuracy, plot_error, plot_radii
 from .questions import NAN_MARKER, Faulty, Question, Serving, Target, digests_of, divided
 from .questions import stated_tolerance, tolerance_text, typical_tolerance
@@ -276,26 +276,12 @@ def _small(rows: Rows, k: int, q: int) -> str:
     if rows.questions[q].relative_tolerance or not known.any():
         return ""
     size = np.median(np.abs(predictions[known]), overwrite_input=True)
-    if np.median(tolerances[known]) >= 0.01 * size or not _takes_parts(rows, q):
+    if np.median(tolerances[known]) >= 0.01 * size:
         return ""
     return (
         f"; this one is below 1 % of the median |prediction|, {size:.4g}: a tolerance like '10%' "
         "is a part of the prediction"
     )
-
-
-def _takes_parts(rows: Rows, q: int) -> bool:
-    """Returns True if the library takes a part of the prediction as the tolerance of a question."""
-    asked = rows.questions[q]._of_rows(0)
-    asked = dataclasses.replace(asked, tolerance=0.0, relative_tolerance=0.1)
-    plan = dataclasses.replace(rows.sampling, seed=1)  # rows of a file may have none
-    with plan.estimator(None) as e:
-        e.begin(np.zeros(e.shape), rows.sigmas[0], 0)
-        try:
-            e.certify(0, asked)
-        except CertregError as error:
-            return error.status != Status.INVALID
-    return True
 
 
 def _unbounded_remarks(rows: Rows) -> Iterator[str]:
@@ -404,13 +390,13 @@ def _ceiling(rows: Rows, k: int, q: int) -> float:
             e.begin([0.0], sigma, 0)
             if rows.at_radius is None:
                 return cast(Certificate, e.certify(plan.samples, asked)).radius or limit
-            below, above = 0.0, limit
-            for _ in range(30):
-                middle = (below + above) / 2
-                c = cast(Certificate, e.output_bounds(plan.samples, middle, asked))
-                bounded = math.isfinite(c.output_hi - c.output_lo)
-                below, above = (middle, above) if bounded else (below, middle)
-            return above
+            steps = 1 << 30
+
+            def unbounded(step: int) -> bool:
+                c = e.output_bounds(plan.samples, limit * step / steps, asked)
+                return not math.isfinite(c.output_hi - c.output_lo)
+
+            return limit * bisect.bisect_left(range(steps), True, lo=1, key=unbounded) / steps
     except Exception:  # such as too little memory: print must not fail
         return limit
 
