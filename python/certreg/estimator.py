@@ -404,9 +404,7 @@ class Estimator(Handle):
 
     def info(self) -> Run:
         """Return the facts that all certificates of the current input share, with the seed."""
-        out = S.Run()
-        self._call("info", C.byref(out))
-        return Run._of(out)
+        return self._result(Run, "info")
 
     # ---- questions
     def certify(
@@ -741,9 +739,8 @@ class Estimator(Handle):
         -------
         Bounds
             Without constraints if the method abstains."""
-        out, struct = S.Bounds(), question_of(question)._struct()
-        self._call("bounds", C.byref(struct), member(Side, side, "side"), C.byref(out))
-        return Bounds._of(out)
+        struct = question_of(question)._struct()
+        return self._result(Bounds, "bounds", C.byref(struct), member(Side, side, "side"))
 
     def prediction(self, question: Asked) -> Values:
         """Return the prediction that a question is about, from the pilot or as given.
@@ -794,9 +791,7 @@ class Estimator(Handle):
         ----------
         question : Question
             A question about the median, with a target."""
-        out, struct = S.Forecast(), question_of(question)._struct()
-        self._call("forecast", C.byref(struct), C.byref(out))
-        return Forecast._of(out)
+        return self._result(Forecast, "forecast", C.byref(question_of(question)._struct()))
 
     # ---- attacks
     def attack(

@@ -509,5 +509,12 @@ class Handle:
         if failure:
             raise failure
 
+    def _result(self, kind: type[Result], verb: str, *arguments: object) -> Result:
+        """The result of a call that fills a struct with the name of this class."""
+        out = getattr(S, kind.__name__)()
+        self._call(verb, *arguments, C.byref(out))
+        result: Result = cast(Any, kind)._of(out)
+        return result
+
     def _failure(self, status: int) -> CertregError:
         return self._error(status, self._function("error")(self._handle)[0])

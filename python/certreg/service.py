@@ -250,15 +250,11 @@ class Service(Handle):
         """Return the certificate that is served.
 
         For an episode it is shorter by the part of the grid: it holds for the deployed loop."""
-        out = S.Certificate()
-        self._call("certificate", C.byref(out))
-        return Certificate._of(out)
+        return self._result(Certificate, "certificate")
 
     def info(self) -> ServiceLog:
         """Return what the service has done, for logs."""
-        out = S.ServiceLog()
-        self._call("info", C.byref(out))
-        return ServiceLog._of(out)
+        return self._result(ServiceLog, "info")
 
 
 def episode_sense(

@@ -31,9 +31,7 @@ class _Searcher(Handle):
 
     def info(self) -> SolveInfo:
         """Return the cost of the last call that computed something."""
-        out = S.SolveInfo()
-        self._call("info", C.byref(out))
-        return SolveInfo._of(out)
+        return self._result(SolveInfo, "info")
 
 
 class Solver(_Searcher):
@@ -78,9 +76,8 @@ class Solver(_Searcher):
         ------
         CertregError
             If the bounds are wrong or contradict each other."""
-        b, out, radius = _struct(bounds), S.MeanChange(), number(radius, "radius")
-        self._call("worst_case", C.byref(b), constraints_of(constraints), radius, C.byref(out))
-        return MeanChange._of(out)
+        given = C.byref(_struct(bounds)), constraints_of(constraints), number(radius, "radius")
+        return self._result(MeanChange, "worst_case", *given)
 
     def worst_function(
         self,
@@ -103,10 +100,8 @@ class Solver(_Searcher):
         CertregError
             As for `worst_case`; also if nothing bounds the change, or no such function was
             found."""
-        b, out, way = _struct(bounds), S.WorstFunction(), member(Side, side, "side")
-        used, radius = constraints_of(constraints), number(radius, "radius")
-        self._call("worst_function", C.byref(b), used, radius, way, C.byref(out))
-        return WorstFunction._of(out)
+        given = C.byref(_struct(bounds)), constraints_of(constraints), number(radius, "radius")
+        return self._result(WorstFunction, "worst_function", *given, member(Side, side, "side"))
 
 
 class Bisection(_Searcher):
@@ -149,9 +144,8 @@ class Bisection(_Searcher):
         -------
         Radius
             Rounded down."""
-        b, out, used = _struct(bounds), S.Radius(), constraints_of(constraints)
-        self._call("within", C.byref(b), used, number(tolerance, "tolerance"), C.byref(out))
-        return Radius._of(out)
+        limit, used = number(tolerance, "tolerance"), constraints_of(constraints)
+        return self._result(Radius, "within", C.byref(_struct(bounds)), used, limit)
 
     def above(
         self,
@@ -175,9 +169,8 @@ class Bisection(_Searcher):
         Radius
             Rounded down."""
         each = [bounds] if isinstance(bounds, Bounds) else listed(bounds, "bounds")
-        count, out, limits = len(each), S.Radius(), None
+        count, limits = len(each), None
         structs = (S.Bounds * count)(*map(_struct, each))
         if threshold is not None:
             limits = (f64 * count)(*array_of(threshold, (count,), np.float64, "threshold"))
-        self._call("above", structs, limits, count, constraints_of(constraints), C.byref(out))
-        return Radius._of(out)
+        return self._result(Radius, "above", structs, limits, count, constraints_of(constraints))
