@@ -86,7 +86,7 @@ class Space:
         """`marks`: the numbers that mark missing cells, by the index of the feature."""
         self.marks = marks
         self.shape, self.size, self.columns = shape, math.prod(shape), columns
-        flat = scale_of(1 if scale is None else scale, shape)
+        flat = scale_of(scale, shape)
         self.scale: np.ndarray = np.asarray(flat, np.float64).reshape(-1)
         self.X = None if X is None else X.reshape(len(X), -1)
         self.is_of_rows = False  # if the values of X choose the alternatives
@@ -148,8 +148,9 @@ class Space:
                 raise ValueError(f"{what} is {found:g}; it must be a finite float32")
             check_exact(np.array([[value]]), self.scale[[at]], what)
             found = float(np.float32(found))
-            if known and self.X is not None and not _same_cells(self.X[:, at], found).any():
-                found = None
+            if known and self.X is not None:  # bits: models can tell 0.0 from -0.0
+                has_it = self.X[:, at].view(np.uint32) == np.float32(found).view(np.uint32)
+                found = found if has_it.any() else None
         if found is None:
             raise ValueError(
                 f"{what} is {abbreviated(value)}, a value that {self.name(at)!r} never has in X "
@@ -189,11 +190,6 @@ def _is_missing(value: object) -> bool:
     """Whether a value is None, NaN or pandas.NA."""
     is_nan = isinstance(value, (float, np.floating)) and math.isnan(value)
     return value is None or is_nan or type(value).__name__ == "NAType"
-
-
-def _same_cells(values: np.ndarray, code: float) -> np.ndarray:
-    """True for each float32 with the bits of a code: models can tell 0.0 from -0.0."""
-    return np.asarray(values.view(np.uint32) == np.float32(code).view(np.uint32))
 
 
 def _different(codes: Sequence[float]) -> list[float]:

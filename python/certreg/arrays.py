@@ -349,9 +349,9 @@ def optional_array(values: object, shape: Shape, dtype: DType, what: str) -> np.
 
 
 def scale_of(values: object, shape: Shape) -> np.ndarray:
-    """The scale of the noise, flat and in float32, rounded up. Rounded down it would prove less in
-    its units, or nothing if it became 0."""
-    given = array_of(values, shape, np.float64, "scale")
+    """The scale of the noise, by default 1, flat and in float32, rounded up. Rounded down it would
+    prove less in its units, or nothing if it became 0."""
+    given = array_of(1 if values is None else values, shape, np.float64, "scale")
     nearest = numbers(given, np.float32, "scale")
     return np.where(nearest < given, np.nextafter(nearest, np.float32(np.inf)), nearest)
 

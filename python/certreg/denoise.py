@@ -89,7 +89,7 @@ class Denoised:
         examples, columns, numbers_of_scale = frames.split_frame(X, scale)
         self.shape: Shape = examples.shape[1:]
         self._names: Names = None if columns is None else columns.names
-        self.scale = _scale(numbers_of_scale, self.shape)
+        self.scale = scale_of(numbers_of_scale, self.shape).reshape(self.shape)
         callbacks = Callbacks(Calls())
 
         def copied(first: int, count: int, address: int) -> None:
@@ -264,10 +264,6 @@ def _bare(model: Model) -> Model:
     return model
 
 
-def _scale(scale: ArrayLike | None, shape: Shape) -> np.ndarray:
-    return scale_of(1 if scale is None else scale, shape).reshape(shape)
-
-
 # ---- uses of models -----------------------------------------------------------------------------
 def made_of(model: Model) -> Model:
     """_made. Raises ValueError if a factory makes a Denoised, which has to be known beforehand."""
@@ -310,7 +306,7 @@ def check_use(
         raise ValueError(
             f"inputs (rows of X) have shape {shape}, and the denoiser was made for {model.shape}"
         )
-    if not np.array_equal(_scale(scale, shape), model.scale):
+    if not np.array_equal(scale_of(scale, shape), model.scale.ravel()):
         raise ValueError("scale is not the denoiser's: give its scale, or make another denoiser")
     check_sigmas(model, sigmas)
 

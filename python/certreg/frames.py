@@ -232,33 +232,19 @@ def image_levels(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 FEW = 2  # most values of a feature that gets no noise
 FEWEST_ROWS = 50  # different rows: in fewer a quantity may have two values by chance
-_LOOK = 4096  # rows at a time
-
-Part = Callable[[int, slice], np.ndarray]  # some rows of a feature, float32
-
-
-def few_values(part: Part, count: int, rows: int) -> np.ndarray:
-    """True for each of `count` features with at most two values, NaN aside, if the table has fewer
-    than 64 features, as images have, and at least 50 different rows."""
-    few = np.zeros(count, bool)
-    if count < TABLE and rows >= FEWEST_ROWS:
-        for j in range(count):
-            few[j] = _has_few(part(j, slice(_LOOK))) and _has_few(part(j, slice(None)))
-        if few.any() and not _varied(part, count, rows):
-            few[:] = False
-    return few
+_LOOK = 4096  # rows that mostly show that a feature has more
 
 
 def few_values_of(X: np.ndarray) -> np.ndarray:
-    """few_values of an array; False for features of other arrays than tables of numbers."""
-    if X.ndim != 2 or X.dtype.kind not in "buif":
+    """True for each feature with at most two values in float32, NaN aside, if X is a table of
+    numbers with fewer than 64 features, unlike images, and at least 50 different rows."""
+    is_table = X.ndim == 2 and X.shape[1] < TABLE and X.dtype.kind in "buif"
+    if not is_table or len(X) < FEWEST_ROWS:
         return np.zeros(X.shape[1:], bool)
-
-    def part(j: int, rows: slice) -> np.ndarray:
-        with np.errstate(over="ignore"):
-            return np.asarray(X[rows, j].astype(np.float32))
-
-    return few_values(part, X.shape[1], len(X))
+    with np.errstate(over="ignore"):
+        table = X.astype(np.float32, copy=False)
+    few = np.array([_has_few(x[:_LOOK]) and _has_few(x) for x in table.T], bool)
+    return few & (few.any() and _varied(table))
 
 
 def _has_few(values: np.ndarray) -> bool:
@@ -268,16 +254,13 @@ def _has_few(values: np.ndarray) -> bool:
     return not left.size
 
 
-def _varied(part: Part, count: int, rows: int) -> bool:
+def _varied(table: np.ndarray) -> bool:
     """Returns True if enough rows differ."""
     found: set[bytes] = set()
-    for first in range(0, rows, _LOOK):
-        some = slice(first, first + _LOOK)
-        block = np.stack([part(j, some) for j in range(count)], axis=1)
-        for row in block:
-            found.add(row.tobytes())
-            if len(found) >= FEWEST_ROWS:
-                return True
+    for row in table:
+        found.add(row.tobytes())
+        if len(found) >= FEWEST_ROWS:
+            return True
     return False
 
 
@@ -545,12 +528,10 @@ def rows_of(X: Data) -> Iterator[Data]:
 
 
 # ---- scales from data
-def _iqr(values: np.ndarray) -> np.ndarray:
-    low, high = np.quantile(values, (0.25, 0.75), axis=0)
-    return np.asarray(high - low)
-
-
-SPREADS = {"std": lambda values: values.std(0, dtype=np.float64), "iqr": _iqr}
+SPREADS = {
+    "std": lambda values: values.std(0, dtype=np.float64),
+    "iqr": lambda values: np.subtract(*np.quantile(values, (0.75, 0.25), axis=0)),
+}
 
 
 def spread_of(values: np.ndarray, kind: str) -> np.ndarray:
@@ -733,10 +714,8 @@ def _scales(frame: Frame, scale: Scale, values: bool) -> np.ndarray:
     if scale is None:
         moves = number_columns(frame)
         at = np.flatnonzero(moves)
-        if values:
-            moves[at] = ~few_values(
-                lambda j, rows: _floats(frame.iloc[rows, at[j]]), len(at), len(frame)
-            )
+        if values and 0 < len(at) < TABLE:
+            moves[at] = ~few_values_of(np.stack([_floats(frame.iloc[:, j]) for j in at], axis=1))
         scale = moves.astype(np.float32)
     return scale_of(by_names(names, scale, "scale"), (len(names),))
 

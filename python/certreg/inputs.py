@@ -429,7 +429,7 @@ class Inputs(HtmlTable):
         return made
 
     def _set_scale(self, scale: object) -> None:
-        flat = scale_of(1.0 if scale is None else scale, self.shape)
+        flat = scale_of(scale, self.shape)
         self.scale: np.ndarray = flat.reshape(self.shape)
         if self._columns is not None:
             self._columns = Columns.of_names(self._columns.names, flat, self._columns.dtypes)

@@ -507,8 +507,8 @@ class Calibrated(HtmlTable):
         before = str(kept.get("denoiser", ""))
         if made._denoiser != before:
             raise ValueError(
-                f"{path} was made with {_denoiser(before)}, not with {_denoiser(made._denoiser)}: "
-                "calibrate again"
+                f"{path} was made with the denoiser {before or 'none'}, not with "
+                f"{made._denoiser or 'none'}: calibrate again"
             )
         made._points = points
         if options.get("check", True):
@@ -753,7 +753,3 @@ def _points_of(kept: Mapping[str, np.ndarray], described: Inputs) -> _Points:
         return rows, *found
     each = ids.size, *described.shape
     return array_of(inputs, each, np.float32, "points").reshape(each), *found
-
-
-def _denoiser(digest: str) -> str:
-    return f"the denoiser {digest}" if digest else "no denoiser"

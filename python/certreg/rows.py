@@ -273,7 +273,7 @@ def certify_rows(
     faulty = instance(faulty, Faulty, "faulty") if faulty is not None else None
     own_units = scale is None and inputs is None
     plan = plan_in(resume)
-    if own_units:
+    if own_units and plan:
         kept = default_in(plan, np.shape(X)[1:])  # the default of the rows that are done
         scale = None if kept is None else 1.0 if kept[0] is None else kept[0]
     read = prepare(model, X, scale, inputs)

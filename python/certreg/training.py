@@ -249,7 +249,7 @@ def train_denoiser(
     low, high = levels
     plan = low, high, integer(steps, "steps", 1, 10**9), integer(seed, "seed")
     name, (matrix, inner) = os.fsdecode(path_of(path)), _inputs(X, signals)
-    values: np.ndarray = scale_of(1.0 if scale is None else scale, matrix.shape[1:])
+    values: np.ndarray = scale_of(scale, matrix.shape[1:])
     values = values.astype(np.float64)
     fine = (values >= TINY / low) & (values <= HUGE / high) | (values == 0)
     if not fine.all() or not values.any():

@@ -72,7 +72,7 @@ class Perturbations:
         self.names = listed(getattr(columns, "names", ()) if names is None else names, "names")
         self._check_missing(index_of(X))
         check_finite(self.X, given, "X", "a finite float32")
-        self.scale = _not_negative(scale_of(1 if scale is None else scale, shape), shape, "scale")
+        self.scale = _not_negative(scale_of(scale, shape), shape, "scale")
         self.moves = self.scale > 0
         if not self.moves.any():
             raise ValueError("scale is 0 for all features, so no radius covers a change")

@@ -162,7 +162,7 @@ def test_files_have_it_and_refuse_another_one(tmp_path, monkeypatch):
     with Calibrated(FRONT, POINTS, steep(POINTS), SIGMA, samples=11) as calibrated:
         calibrated.save(kept)
     other = Denoised(steep, EXAMPLES[:1999], SIGMA)
-    for model, digest in ((other, other.digest), (steep, "no denoiser")):
+    for model, digest in ((other, other.digest), (steep, "none")):
         with pytest.raises(ResumeError, match=r"\(denoiser\)"):
             rows(model, resume=file)
         with pytest.raises(ValueError, match=f"{FRONT.digest}, not with .*{digest}"):
