@@ -90,7 +90,8 @@ class MessageTranslator:
             return f"constraints of the {'question' if struct == 'question' else 'estimator'}"
         if part == "look_count":
             return f"len({name}.looks)"
-        return f"{name}.{part}" if part else {"eval": "model"}.get(name, name)
+        name = {"eval": "model", "masks": "faulty"}.get(name, name)
+        return f"{name}.{part}" if part else name
 
     def member(self, kind: str, name: str) -> str:
         """A member of an enumeration, by its name in upper case."""

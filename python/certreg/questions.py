@@ -157,11 +157,6 @@ class Faulty:
         if not all(units) or len(set(every)) < len(every):
             raise ValueError("faulty.units: give each unit a feature, and no feature to two units")
         rates, shown = cast(Any, self.probability), integer(self.shown, "faulty.shown")
-        if rates is None and not 0 < shown < len(units):
-            raise ValueError(
-                f"faulty.shown is {shown}; it must be from 1 to {len(units) - 1}, fewer than the "
-                f"{len(units)} units, or give probability"
-            )
         if rates is not None:
             each = numbers(rates, np.float64, "faulty.probability")
             rates = tuple(np.broadcast_to(each, len(units)).tolist())
