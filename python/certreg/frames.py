@@ -280,7 +280,7 @@ class Columns:
     scale  noise of each column in units of sigma, >= 0: one number for all columns; d numbers; or
            a dict or Series by the names of columns, with 0 for columns that are not named.
            None: 1 for columns of numbers, 0 for all other columns
-    values  by default, columns of numbers with few values get 0 too: see _noise_rule
+    values  by default, columns of numbers with few values get 0 too: see few_values_of
 
     A column with scale 0 gets no noise. It may have any dtype and missing values; `matrix` has an
     integer code for each distinct value. Columns with noise must hold finite numbers, or missing
