@@ -634,7 +634,8 @@ class Inputs(HtmlTable):
         made.marks = {
             features.index(int(j)): tuple(map(float, each)) for j, each in facts["marks"].items()
         }
-        made.steps = array_of(_long(facts["steps"]), shape, np.float64, "steps").reshape(shape)
+        steps = np.array(facts["steps"], np.float64)  # NaN for None
+        made.steps = array_of(steps, shape, np.float64, "steps").reshape(shape)
         made.rows = int(facts["rows"])
         made.guessed = facts["guessed"] is True
         lacking = [features.index(integer(j, "missing")) for j in facts["missing"]]
@@ -646,12 +647,6 @@ def _short(values: np.ndarray) -> Any:
     """Numbers for JSON, one if all are equal, with None for NaN."""
     each = [None if value != value else value for value in values.reshape(-1).tolist()]
     return each[0] if len(set(each)) == 1 else each
-
-
-def _long(values: Any) -> Any:
-    """The numbers of `_short`."""
-    each = [math.nan if value is None else float(value) for value in np.ravel(values).tolist()]
-    return each if isinstance(values, list) else each[0]
 
 
 # ---- the inputs of a call

@@ -18,12 +18,13 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import Data, Frame, Function, Model, Names, Path, Session, Tensor, abbreviated
-from .arguments import needed, of_class
+from .arguments import Data, Frame, Function, Model, Names, Path, Session, Shape, Tensor
+from .arguments import abbreviated, needed, of_class
 from .arrays import DeviceArray, frame_as_array, in_pieces, rows_at_once
 from .display import warn
 from .library import ModelWarning
-from .onnx_file import DTYPES, Constants, columns_of, lengths, taken, varied, warn_of_others
+from .onnx_file import DTYPES, Constants, columns_of, lengths, reshaped, taken, varied
+from .onnx_file import warn_of_others
 
 HIDDEN = 10  # times the input: the largest layer of a network that does not show its layers
 LEAST_PIECE = rows_at_once(sys.maxsize)
@@ -116,18 +117,8 @@ class SessionModel:
             return columns_of(self._entries, x)
         values = frame_as_array(x, DTYPES[self._entries[0].type])
         if None not in self.shape and values.shape[1:] != self.shape:
-            values = self._shaped(values)
+            values = reshaped(values, cast(Shape, self.shape))
         return {self._entries[0].name: values}
-
-    def _shaped(self, x: np.ndarray) -> np.ndarray:
-        """Rows as the model takes them. They may be flat on either side, and may lack axes of one
-        number: in other shapes numbers would get another meaning."""
-        given, wanted = x.shape[1:], cast("tuple[int, ...]", self.shape)
-        sides = [[n for n in shape if n != 1] for shape in (given, wanted)]
-        flat = len(given) == 1 or len(wanted) == 1
-        if math.prod(given) != math.prod(wanted) or not (flat or sides[0] == sides[1]):
-            raise ValueError(f"the model takes rows of shape {wanted}, not {given}")
-        return x.reshape(len(x), *wanted)
 
     def _part(self, fed: Mapping[str, np.ndarray], first: int, batch: int) -> np.ndarray:
         """The outputs of the next `batch` rows. If the model takes just so many, the last row is

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import DType, Frame, Session, abbreviated
+from .arguments import DType, Frame, Session, Shape, abbreviated
 from .arrays import numbers
 from .display import warn
 
@@ -51,6 +52,17 @@ def shape_text(shape: Sequence[object]) -> str:
 def agree(shape: Sequence[int], expected: Lengths) -> bool:
     """Returns True if an array of this shape has these lengths."""
     return len(shape) == len(expected) and all(b in (None, a) for a, b in zip(shape, expected))
+
+
+def reshaped(x: np.ndarray, wanted: Shape) -> np.ndarray:
+    """Rows as a model takes them. They may be flat on either side, and may lack axes of one number:
+    in other shapes numbers would get another meaning."""
+    given = x.shape[1:]
+    sides = [[n for n in shape if n != 1] for shape in (given, wanted)]
+    flat = len(given) == 1 or len(wanted) == 1
+    if math.prod(given) != math.prod(wanted) or not (flat or sides[0] == sides[1]):
+        raise ValueError(f"the model takes rows of shape {wanted}, not {given}")
+    return x.reshape(len(x), *wanted)
 
 
 def _named(found: Sequence[Session], name: str, what: str) -> Session:

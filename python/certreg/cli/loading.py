@@ -16,11 +16,11 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Frame, Function, Names, needed
+from ..arguments import Frame, Function, Names, Shape, needed
 from ..frames import is_frame, names_of, owner_of
 from ..inputs import of_lightgbm
 from ..models import OnnxModel, as_model, is_factory, session_of
-from ..onnx_file import Lengths, agree, shape_text
+from ..onnx_file import Lengths, agree, reshaped, shape_text
 from ..onnx_file import described as tensor_text
 from .files import read_array
 from .report import in_options
@@ -113,12 +113,9 @@ class Model:
         shape, expected = X.shape[1:], self.shape
         if expected is None or agree(shape, expected):
             return X
-        lengths = [length for length in expected if length is not None]
-        fits = len(lengths) == len(expected) and np.prod(shape) == np.prod(lengths)
-        # Images of shape (h, w, c) must not be taken as (c, h, w).
-        long = [[length for length in one if length != 1] for one in (shape, lengths)]
-        if fits and (1 in (len(shape), len(lengths)) or long[0] == long[1]):
-            return X.reshape(len(X), *lengths)
+        if None not in expected:
+            with contextlib.suppress(ValueError):
+                return reshaped(X, cast(Shape, expected))
         text = f"{self.word} takes inputs of shape {shape_text(expected)}"
         if agree(X.shape, expected):
             text += f"; a file of one input has the shape {shape_text((1, *X.shape))}"
