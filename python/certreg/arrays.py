@@ -163,21 +163,16 @@ class Memory:
         room = np.empty(size + 64, np.uint8)
         self.bytes = room[-room.ctypes.data % 64 :][:size]
         self.address = self.bytes.ctypes.data
-        self.views: dict[tuple[int, Shape], np.ndarray] = {}
 
     def holds(self, address: int) -> bool:
         """Returns True if an address is in this memory."""
         return 0 <= address - self.address < self.bytes.size
 
     def array(self, address: int, shape: Shape) -> np.ndarray:
-        """The float32 array of this shape at an address. Views are kept, since there are few
-        addresses."""
-        view = self.views.get((address, shape))
-        if view is None:
-            first = address - self.address
-            part = self.bytes[first : first + 4 * math.prod(shape)]
-            view = self.views[address, shape] = part.view(np.float32).reshape(shape)
-        return view
+        """The float32 array of this shape at an address."""
+        first = address - self.address
+        part = self.bytes[first : first + 4 * math.prod(shape)]
+        return part.view(np.float32).reshape(shape)
 
 
 def columns_of(outputs: int, kind: np.ndarray | None) -> int:
