@@ -739,7 +739,10 @@ def _check_apart(front: Denoised, X: Data, scale: Scale) -> int:
     matrix, columns, numbers_of_scale = split_frame(X, scale)
     if len(matrix) < 2:
         raise ValueError("X has 1 row; give at least 2, better some hundreds")
-    check_use(front, matrix.shape[1:], numbers_of_scale, columns)
+    try:
+        check_use(front, matrix.shape[1:], numbers_of_scale, columns)
+    except ValueError as error:
+        raise ValueError(f"X and examples differ: {error}") from None
     check_whole(front, matrix)
     known = examples_among(front, matrix)
     if len(known):

@@ -151,7 +151,7 @@ def test_other_results_are_tables_too():
         assert "<td>threshold</td>" in each[0]._repr_html_()
         assert "<td>sample_rank</td>" in calibrated.rule(0.05)._repr_html_()
     tuned = certreg.tune_scale(model, X, 0.25, 0.5, samples=60, rounds=1, seed=1, progress=False)
-    assert "<th>factor</th>" in tuned._repr_html_() and "<p>sigma " in tuned._repr_html_()
+    assert "<th>factor</th>" in tuned._repr_html_() and "<p>Deploy sigma " in tuned._repr_html_()
 
 
 def test_tables_escape_what_they_show():
