@@ -391,6 +391,7 @@ TEST(service_falls_back_when_the_deadline_is_over)
     certreg_service *s =
         started(c, (certreg_service_plan){.deadline = 1e-9, .fallback = &fallback});
     SERVICE_OK(s, certreg_service_act(s, here, &action, &tick));
+    ck_assert_int_eq(certreg_service_error(s)->status, CERTREG_OK);
     ck_assert_int_eq(tick.source, CERTREG_SOURCE_LATE);
     ck_assert_double_eq(action, fallback);
     ck_assert_uint_eq(log_of(s).late, 1);

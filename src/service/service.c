@@ -247,6 +247,7 @@ static certreg_status act(const certreg_service *s, const float *reading, double
     a->source = status ? CERTREG_SOURCE_FAILED : CERTREG_SOURCE_ANSWERED;
     if (status != CERTREG_E_DEADLINE) return status;
     a->source = CERTREG_SOURCE_LATE;
+    cr_error_clear(w->why); /* it is no failure */
     return CERTREG_OK;
 }
 
