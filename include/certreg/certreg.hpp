@@ -232,9 +232,9 @@ struct state {
 };
 } // namespace detail
 
-/** Base of all handles. During a call, another
- *  call on it, its estimator, attacks or services throws CERTREG_E_BUSY and changes
- * only its own `out`. Move or destroy it only while no other thread uses it. */
+/** Base of all handles. During a call, another call on it, its estimator, attacks or
+ *  services throws CERTREG_E_BUSY and changes only its own `out`. Move or destroy it
+ *  only while no other thread uses it. */
 template <class H, const certreg_error *(*Error)(const H *)> class handle
 {
   public:

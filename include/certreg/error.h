@@ -28,7 +28,7 @@ enum certreg_status_code {
     CERTREG_E_NO_MEMORY = 2,      /* allocation failed, or a size exceeds any memory */
     CERTREG_E_SMALL_MEMORY = 3,   /* caller's memory or buffer is too small */
     CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.code; or
-                                     certreg_model_check refuses the model */
+                                     certreg_model_check or an audit refuses it */
     CERTREG_E_NOT_FINITE = 5,     /* an output is NaN or infinite, or its row was not
                                      written: error.sample, .row, .output, .value */
     CERTREG_E_OUT_OF_RANGE = 6,   /* an output is outside its declared range: the same
@@ -50,11 +50,13 @@ enum certreg_status_code {
     CERTREG_E_CORRUPT = 13,       /* the bytes are not a record, or are damaged */
     CERTREG_E_MISMATCH = 14,      /* a record of another z, sigma, scale, seed,
                                      noise_id, level, shape or pilot; or a common sample
-                                     with different outputs */
+                                     with different outputs; or a certificate of another
+                                     input, question, sigma or scale */
     CERTREG_E_TOO_MANY = 15,      /* a sample index >= plan.max_samples */
-    CERTREG_E_CANCELLED = 16,     /* from sample only; the record is kept. Certify
-                                     answers from the recorded samples; see `stop` */
-    CERTREG_E_DEADLINE = 17,      /* as CERTREG_E_CANCELLED, at the deadline */
+    CERTREG_E_CANCELLED = 16,     /* from sample, which keeps the record, and from
+                                     certify_masks. Certify answers from the recorded
+                                     samples; see `stop` */
+    CERTREG_E_DEADLINE = 17,      /* the same of sample, at the deadline */
     CERTREG_E_BUSY = 18,          /* another call is running on the handle */
     CERTREG_E_PLATFORM = 19       /* a function of the C library, which error.text
                                      names, errs by more than certificates allow */
@@ -67,10 +69,11 @@ typedef struct certreg_error {
     int64_t sample;        /* global sample index */
     int64_t row;           /* row within the batch */
     int32_t output;        /* output index */
-    int32_t code;          /* what a callback returned (model, read), CUDA's error, or
-                          10000 plus cuBLAS's; else 0 */
-    double value;          /* the offending number */
-    char text[256];        /* one UTF-8 sentence, NUL-terminated */
+    int32_t code;   /* what a callback returned (model, read, write), CUDA's error,
+                   10000 plus cuBLAS's, or CERTREG_DEPENDENCE_... of an audit;
+                   else 0 */
+    double value;   /* the offending number */
+    char text[256]; /* one UTF-8 sentence, NUL-terminated */
 } certreg_error;
 
 /** Returns a short English text for a status, a constant and never NULL.

@@ -232,11 +232,12 @@ struct certreg_serving {
 
 #ifdef CERTREG_EXPERIMENTAL
 /** Units of features, and the law of the units that a sample hides. A sample 0 without
- *  noise hides nothing. */
+ *  noise hides nothing. Each unit has to be hidden with a probability above 1/2, and
+ *  with question.faults each set of this size; otherwise CERTREG_E_INVALID. */
 struct certreg_masks {
     uint32_t struct_size;
-    float marker; /* NaN or finite: the value of a hidden feature */
-    size_t units; /* 1 to 65536 */
+    float marker; /* the value of a hidden feature: NaN, or finite if not in episodes */
+    size_t units; /* 1 to 65536, at most inputs */
     /* inputs numbers: the unit of each feature, below `units`; -1: it is never hidden,
      * and never wrong. NULL: every feature is a unit, and units is inputs. Features
      * that can only be wrong together, as a sensor with its ratios, sums and time
@@ -258,15 +259,18 @@ typedef struct certreg_masks certreg_masks;
  *  certificate.faults is the largest number of units with arbitrary values for which T
  *  stays within the tolerance of the prediction, which is the median or given; alpha
  *  and radius are 0, and the outcome is CERTIFIED if faults is above 0. The record is
- *  emptied, and answers nothing until the next begin.
- *  @param z         inputs numbers; NaN and infinity are allowed
- *  @param question  the median of one REAL output about CERTREG_CENTER_PREDICTION; no
- *                   target, serving, relative tolerance or faults
+ *  emptied, and answers nothing until the next begin. An output that is not finite is
+ *  out. A deadline does not end the call.
+ *  @param z         inputs numbers in host memory; NaN and infinity are allowed
+ *  @param question  the median of one REAL output about CERTREG_CENTER_PREDICTION, by
+ *                   FINITE or ANYTIME; no target, serving, relative tolerance or faults
  *  @param out       samples is the number of masks, counted_out how many outputs are
  *                   out on the worse side
  *  @return CERTREG_OK, also after an abstention; CERTREG_E_INVALID, also if there are
  *          more sets than plan.max_samples, or without masks.shown;
- *          CERTREG_E_MODEL_FAILED; CERTREG_E_DEVICE_FAILED
+ *          CERTREG_E_MODEL_FAILED; CERTREG_E_CANCELLED; CERTREG_E_WRONG_STATE (no
+ *          model.eval); CERTREG_E_OUT_OF_RANGE (CERTREG_PLAN_ROUNDED);
+ *          CERTREG_E_DEVICE_FAILED
  *  @since 0.3  @par Source theory 1.12 */
 CERTREG_API certreg_status certreg_certify_masks(
     certreg_estimator *, const float *z, const certreg_question *question,
@@ -364,7 +368,8 @@ CERTREG_API certreg_status certreg_output_bounds(
  *  @param total_samples  as for certreg_certify
  *  @param questions  count elements without bonferroni, in which every output occurs
  *                    once, alone or in a vector: a pose has a question about its
- *                    position with output_count 2, and one about its heading
+ *                    position with output_count 2, and one about its heading. All have
+ *                    the same faults
  *  @param each       count elements, as for certreg_certify
  *  @param combined   the smallest radius; output names the output that limits it.
  *                    center is CERTREG_CENTER_TRUE_MEAN if any question has this
@@ -384,7 +389,7 @@ CERTREG_API certreg_status certreg_certify_outputs(
  *  alpha: alpha is divided by the number of levels. Do not deploy the best sigma of
  *  each input: z and z + delta could then use different sigmas, and no radius would
  *  hold.
- *  @param z       as for certreg_estimator_begin
+ *  @param z       as for certreg_estimator_begin, in host memory
  *  @param sigmas  levels numbers > 0, all different
  *  @param levels  at most 1e6
  *  @param noise_id  as for certreg_estimator_begin
@@ -393,8 +398,9 @@ CERTREG_API certreg_status certreg_certify_outputs(
  *  @param count  as for certreg_certify
  *  @param out     levels*count elements, level by level. After a failure of the model
  *                 the later levels are not sampled; their certificates have its status,
- *                 and sigma NaN. After a cancel they abstain with
- *                 CERTREG_STOP_CANCELLED, tolerance and alpha NaN
+ *                 and sigma NaN; so have all if the audit refuses the model. After a
+ *                 cancel they abstain with CERTREG_STOP_CANCELLED, tolerance and alpha
+ *                 NaN
  *  @return as certreg_certify  @par Source theory 1, 5 */
 CERTREG_API certreg_status certreg_certify_sigmas(
     certreg_estimator *, const float *z, const double *sigmas, size_t levels,

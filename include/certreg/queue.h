@@ -145,8 +145,9 @@ typedef struct certreg_queue_input {
                            asks again, and no more are taken; the result claims nothing.
                            The tolerances are those of its certificates. Else 0 */
     uint64_t tag;       /* the caller's name of the input */
-    const float *z;     /* as for certreg_estimator_begin_level, like the next three */
-    double sigma;       /* > 0 */
+    const float *z; /* as for certreg_estimator_begin_level, like the next three; with
+                       alternatives in host memory */
+    double sigma;   /* > 0 */
     uint64_t noise_id, level; /* unlike certreg_certify_sigmas, alpha is not divided */
     /* total_samples of certreg_certify; 0: plan.max_samples. Each alternative has as
      * many samples as the input has beyond its pilot; or as many as the input and a
@@ -176,7 +177,7 @@ typedef struct certreg_queue_result {
     certreg_status status; /* as certreg_certify; CERTREG_E_INVALID also if `write`
                               failed or the prediction gives no tolerance */
     int32_t reserved;
-    certreg_error *error; /* NULL, or receives the reason for `status`, without a row */
+    certreg_error *error; /* NULL, or receives the reason for `status` */
     uint64_t seed, pilot; /* of the noise; samples of the input's pilot */
     size_t room, count;   /* elements of the next two; number of questions */
     certreg_certificate *certificates; /* one for each question */
@@ -218,10 +219,10 @@ typedef struct certreg_queue_plan {
      * set of more alternatives takes all that are free. With few, calls are partly
      * empty (used_count): with targets take calls*batch/6. */
     size_t capacity;
-    size_t calls;            /* that may be out at a time, 1 to 16; 0: 1 */
-    size_t questions;        /* most of an input, at most 1,024; 0: 1 */
-    size_t sets;             /* inputs with alternatives that may be open */
-    size_t alternatives;     /* most of an input, at most 65,535; 0: none */
+    size_t calls;        /* that may be out at a time, 1 to 16; 0: 1 */
+    size_t questions;    /* most of an input, at most 1,024; 0: 1 */
+    size_t sets;         /* inputs with alternatives that may be open, to capacity */
+    size_t alternatives; /* most of an input, at most 65,535; 0: none */
     certreg_queue_keep keep; /* NULL: records are dropped */
     void *keep_user;         /* passed to keep */
     /* error.value of a certreg_model_check that found CERTREG_DEPENDENCE_CALL, so that
@@ -256,7 +257,8 @@ CERTREG_API void certreg_queue_destroy(certreg_queue *);
  *  @return CERTREG_OK: added, or full. Refused, and nothing changes: CERTREG_E_INVALID,
  *          as certreg_estimator_begin_level, and for a tag, noise or sizes that the
  *          error names; CERTREG_E_TOO_MANY (plan.max_samples); CERTREG_E_CORRUPT,
- *          CERTREG_E_MISMATCH (record); CERTREG_E_BUSY  @since 0.3 */
+ *          CERTREG_E_MISMATCH (record); CERTREG_E_BUSY. Without alternatives an invalid
+ *          question fails its input only  @since 0.3 */
 CERTREG_API certreg_status
 certreg_queue_add(certreg_queue *, const certreg_queue_input *, int32_t *full);
 

@@ -97,8 +97,8 @@ typedef struct certreg_service_log {
  *  @param question     the certified question
  *  @param certificate  its answer, about CERTREG_CENTER_PREDICTION and not by
  *                      CERTREG_METHOD_BASELINE; no output bounds. An episode needs a
- *                      radius above 0, without the gradient. Otherwise this is the
- *                      first anchor, and NULL means that there is none yet
+ *                      radius above 0, also about CERTREG_CENTER_TRUE_MEAN. Otherwise
+ *                      this is the first anchor, and NULL means that there is none yet
  *  @param why          receives the error, or NULL
  *  @param out          receives the service
  *  @return CERTREG_OK; CERTREG_E_MISMATCH if the certificate has another question,
@@ -128,7 +128,7 @@ CERTREG_API void certreg_service_destroy(certreg_service *);
  *  @param seed  0: drawn from the system's randomness. Else the seed of a log, to
  *               repeat its ticks: the same readings and anchors in the same order give
  *               the same actions, bit by bit, except in LATE ticks. Do not deploy such
- * a run, since its noise is known
+ *               a run, since its noise is known
  *  @return CERTREG_OK; CERTREG_E_INVALID if the estimator that certified has this seed;
  *          CERTREG_E_PLATFORM if the system has no randomness. After a failure the run
  *          before goes on  @since 0.3 */
@@ -169,8 +169,9 @@ CERTREG_API certreg_status certreg_service_act(
  *  every reading outside. Not for episodes.
  *  @param z            inputs floats, the certified input
  *  @param certificate  of the same question, its prediction included, and sigma
- *  @return CERTREG_OK; CERTREG_E_MISMATCH, CERTREG_E_INVALID as
- *          certreg_service_create; the old anchor then stays  @since 0.3 */
+ *  @return CERTREG_OK; CERTREG_E_WRONG_STATE (an episode); CERTREG_E_MISMATCH,
+ *          CERTREG_E_INVALID as certreg_service_create. The old anchor then stays
+ *  @since 0.3 */
 CERTREG_API certreg_status certreg_service_anchor(
     certreg_service *, const float *z, const certreg_certificate *certificate);
 
@@ -197,9 +198,10 @@ CERTREG_API const certreg_error *certreg_service_error(const certreg_service *);
  *  @param noise    the numbers of this tick in the first row; those of the next row are
  *                  `stride` floats behind
  *  @param reading  rows*sensors floats
- *  @param noisy    receives rows*sensors floats; a row of NaN if a
- *                  reading is not finite, or over 32,000 deviations of its noise, or if
- *                  sigma is not positive. May be the readings themselves
+ *  @param noisy    receives rows*sensors floats; NaN for a sensor that the masks hide
+ *                  (noise NaN), and a row of NaN if a different reading is not finite
+ *                  or over 32,000 deviations of its noise, or if sigma is not positive
+ *                  and finite. May be the readings themselves
  *  @return the number of rows that failed: write NaN as the output of such an episode.
  *          The call may set FE_INEXACT
  *  @par Threads any  @par Source theory 14.5  @since 0.3 */
