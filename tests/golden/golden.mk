@@ -13,7 +13,7 @@ golden-base: $(golden) ## Record them on this machine, before a change that must
 golden-compare: $(golden) ## Demand the same bytes as golden-base recorded
 	@bash tests/golden/compare.sh $< $(golden_base) exact
 
-$(golden): $(addprefix $(OBJ)/tests/golden/,golden.o rows.o others.o) | $(OBJ)/libcertreg.so \
-    $(test_modules)
+$(golden): $(addprefix $(OBJ)/tests/golden/,golden.o rows.o others.o recent.o) | \
+    $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
 	    $(call in_folder,/../..:$$ORIGIN/..) -lm -lpthread -ldl
