@@ -19,8 +19,7 @@
  * output is beyond the tolerance, computed from the outputs and the replayed noise
  * without calls of the model. The attack then samples at shifted inputs and improves
  * the direction. At the end it tests, with fresh noise, that T is out of the tolerance
- * at a shift. examples/attack.c is a complete program. The rules of certreg.h for
- * structs, threads, memory and numbers apply here too.
+ * at a shift. examples/attack.c is a complete program.
  */
 #ifndef CERTREG_ATTACK_H
 #define CERTREG_ATTACK_H
@@ -116,13 +115,9 @@ CERTREG_API certreg_status certreg_attack_size(
 
 /** Makes an attack. It serves any number of runs and allocates nothing later.
  *  @param estimator  must outlive the attack
- *  @param why        receives the error, or NULL
- *  @param out        receives the attack
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field; CERTREG_E_NO_MEMORY;
  *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION; CERTREG_E_BUSY;
- *          CERTREG_E_DEVICE_FAILED; CERTREG_E_WRONG_STATE; CERTREG_E_PLATFORM
- *  @par Memory one block from malloc, or none with plan.memory; and one on the device
- *       of a CUDA backend */
+ *          CERTREG_E_DEVICE_FAILED; CERTREG_E_WRONG_STATE; CERTREG_E_PLATFORM */
 CERTREG_API certreg_status certreg_attack_create(
     certreg_estimator *estimator, const certreg_attack_plan *, certreg_error *why,
     certreg_attack **out);

@@ -13,11 +13,10 @@ extern "C" {
 /** Opens a CPU backend that draws noise on several threads. Results have the same bits
  *  as with one thread.
  *  @param threads  1 to 1024; 0: one per online processor
- *  @param why      receives the error, or NULL
  *  @return CERTREG_OK; CERTREG_E_INVALID (threads < 0 or too many, out NULL);
  *          CERTREG_E_NO_MEMORY
  *  @par Threads any number of estimators may share it; one at a time uses its threads,
- *       and every further one computes on its own  @par Memory allocates */
+ *       and every further one computes on its own */
 CERTREG_API certreg_status
 certreg_backend_open_cpu(int32_t threads, certreg_error *why, certreg_backend **out);
 
@@ -32,7 +31,6 @@ certreg_backend_open_cpu(int32_t threads, certreg_error *why, certreg_backend **
  *  @param device  its number, >= 0
  *  @param stream  a cudaStream_t of the device's primary context, borrowed, which must
  *                 outlive the backend; NULL: the library makes its own. See "Streams"
- *  @param why     receives the error, or NULL
  *  @return CERTREG_OK; CERTREG_E_WRONG_STATE (the stream is capturing a graph);
  *          CERTREG_E_NO_BACKEND (no module or CUDA libraries; error.text has the
  *          reason); CERTREG_E_NO_DEVICE and CERTREG_E_DEVICE_FAILED (error.code
@@ -40,7 +38,7 @@ certreg_backend_open_cpu(int32_t threads, certreg_error *why, certreg_backend **
  *          CERTREG_E_NO_MEMORY; CERTREG_E_INVALID (no module, device < 0, out NULL)
  *  @par Threads one call at a time for all estimators that share it, create included;
  *       any further call returns CERTREG_E_BUSY. The calling thread keeps its current
- *       device  @par Memory allocates */
+ *       device */
 CERTREG_API certreg_status certreg_backend_open(
     const char *module, int32_t device, void *stream, certreg_error *why,
     certreg_backend **out);

@@ -6,10 +6,6 @@
  * model receives the input. The callback calls certreg_denoiser_apply on its batch and
  * runs the model on the result. examples/denoiser.c is a complete program.
  *
- *     certreg_denoiser_create   once, from examples
- *     certreg_denoiser_apply    in the callback of the model
- *     certreg_denoiser_export   to use the same denoiser elsewhere
- *
  * The certified model is then the model behind W: every promise of certreg.h holds for
  * it, for any W. Conditions (theory 13):
  * - W is fixed before the noise of a certificate is drawn, and the server of the
@@ -24,8 +20,7 @@
  * W is the best linear estimate of an input from the noisy input, given only the
  * examples and the noise: it shrinks the input towards the mean of the examples, most
  * in the directions in which they vary least. It is optimal for one sigma and one
- * scale; with different ones certificates hold too, but are shorter. The rules of
- * certreg.h for structs, threads, memory and numbers apply here too. Host memory only.
+ * scale; with different ones radii hold too, but are shorter. Host memory only.
  */
 #ifndef CERTREG_DENOISER_H
 #define CERTREG_DENOISER_H
@@ -92,13 +87,11 @@ typedef struct certreg_denoiser_facts {
  *  2 MiB for a product, it prints a line and ends the process (SECURITY.md). The bits
  *  depend on the machine, the BLAS and its number of threads: make a denoiser once, and
  *  export it.
- *  @param why  receives the error, or NULL
- *  @param out  receives the denoiser
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, or the example that is not
  *          finite; CERTREG_E_MODEL_FAILED (read returned non-zero: why->code);
  *          CERTREG_E_NO_BACKEND (no BLAS module); CERTREG_E_NO_MEMORY;
  *          CERTREG_E_PLATFORM
- *  @par Threads any  @par Memory allocates  @par Source theory 13 */
+ *  @par Source theory 13 */
 CERTREG_API certreg_status certreg_denoiser_create(
     const certreg_denoiser_plan *, certreg_error *why, certreg_denoiser **out);
 
@@ -108,7 +101,7 @@ CERTREG_API certreg_status certreg_denoiser_create(
  *  @param rows  number of rows
  *  @param y     receives rows * inputs floats; must not overlap x
  *  @return CERTREG_OK; CERTREG_E_INVALID (a pointer is NULL, or x and y overlap)
- *  @par Threads any number at once  @par Memory does not allocate; takes no lock
+ *  @par Threads any number at once, without a lock
  *  @par Source theory 13.2 */
 CERTREG_API certreg_status
 certreg_denoiser_apply(const certreg_denoiser *, const float *x, size_t rows, float *y);
@@ -123,18 +116,15 @@ certreg_denoiser_info(const certreg_denoiser *, certreg_denoiser_facts *out);
  *  @param buffer  receives the bytes; NULL: only their number is returned
  *  @param bytes   in: size of buffer; out: bytes needed
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_SMALL_MEMORY
- *  @par Threads any number at once  @par Memory does not allocate */
+ *  @par Threads any number at once */
 CERTREG_API certreg_status
 certreg_denoiser_export(const certreg_denoiser *, void *buffer, size_t *bytes);
 
 /** Makes a denoiser from the bytes of certreg_denoiser_export. Needs no BLAS.
  *  @param buffer  `bytes` bytes
- *  @param why     receives the error, or NULL
- *  @param out     receives the denoiser
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_CORRUPT (other bytes, or damaged);
  *          CERTREG_E_VERSION (of another format); CERTREG_E_NO_MEMORY;
- *          CERTREG_E_PLATFORM
- *  @par Threads any  @par Memory allocates */
+ *          CERTREG_E_PLATFORM */
 CERTREG_API certreg_status certreg_denoiser_import(
     const void *buffer, size_t bytes, certreg_error *why, certreg_denoiser **out);
 

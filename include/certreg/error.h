@@ -76,8 +76,7 @@ typedef struct certreg_error {
     char text[256]; /* one UTF-8 sentence, NUL-terminated */
 } certreg_error;
 
-/** Returns a short English text for a status, a constant and never NULL.
- *  @par Threads any */
+/** Returns a short English text for a status, a constant and never NULL. */
 CERTREG_API const char *certreg_status_text(certreg_status);
 
 #ifdef __cplusplus

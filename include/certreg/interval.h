@@ -35,8 +35,7 @@
  *
  * All inputs have the same model, sigma and scale, and all calibration points the same
  * number of samples. The samples of a pilot are not used: set plan.pilot to SIZE_MAX to
- * use all. The rules of certreg.h for structs, threads, memory and numbers apply here
- * too.
+ * use all.
  */
 #ifndef CERTREG_INTERVAL_H
 #define CERTREG_INTERVAL_H
@@ -142,11 +141,9 @@ typedef struct certreg_rule {
  *  takes up to 1 s, because it searches for a remedy. These are times on one core of a
  *  server, for the slowest arguments that searches of some minutes found.
  *  @param calibration  NULL: for planning; the rule then serves no input
- *  @param why          receives the error, or NULL
- *  @param out          receives the rule
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, also if there are too few
  *          points or samples: see out->least_points; CERTREG_E_PLATFORM
- *  @par Threads any  @par Source theory 12.2, 12.3 */
+ *  @par Source theory 12.2, 12.3 */
 CERTREG_API certreg_status certreg_interval_rule(
     const certreg_coverage *coverage, const certreg_calibration *calibration,
     certreg_error *why, certreg_rule *out);
@@ -179,7 +176,6 @@ typedef struct certreg_interval {
  *                 one number for every sample, or two for an angle
  *  @param hi      receives their upper ends, and is work space of the same size
  *  @param room    size of each
- *  @param out     receives the interval
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_MISMATCH (rule or record do not
  *          fit the calibration); CERTREG_E_SMALL_MEMORY (room); CERTREG_E_WRONG_STATE
  *          (a gap; a noise id of the calibration; the number of samples was not fixed
@@ -191,8 +187,7 @@ CERTREG_API certreg_status certreg_estimator_interval(
 
 /** Decides if one vector is in the prediction set for the current record. The set of
  *  several outputs is smaller than the box of their intervals.
- *  @param calibration  as for certreg_estimator_interval
- *  @param rule  as for certreg_estimator_interval
+ *  @param calibration  as for certreg_estimator_interval, like rule
  *  @param truth   as for certreg_estimator_calibrate
  *  @param inside  receives 1 or 0; 1 after a failure
  *  @return as certreg_estimator_interval  @par Source theory 12.5 */

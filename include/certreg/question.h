@@ -1,8 +1,5 @@
 /** @file question.h
- * libcertreg: questions beyond the default. Methods, baselines, target radii, serving,
- * vectors, output bounds, several outputs or noise levels at once, forecasts, and
- * (experimental) certificates at other inputs. "Source theory 5" names a section of
- * docs/theory.
+ * libcertreg: questions beyond the default, and certificates at other inputs.
  */
 #ifndef CERTREG_QUESTION_H
 #define CERTREG_QUESTION_H
@@ -282,7 +279,7 @@ CERTREG_API certreg_status certreg_certify_masks(
  *  @param counted   certificate.counted
  *  @param required  certificate.counted_required
  *  @param radius    > 0, in units of sigma  @since 0.3
- *  @par Source theory 12.8  @par Threads any */
+ *  @par Source theory 12.8 */
 CERTREG_API double certreg_count_level(
     uint64_t counted, double required, double radius, uint64_t most_out);
 #endif
@@ -350,9 +347,7 @@ CERTREG_API certreg_status certreg_estimator_estimate(
  *  output with FINITE, and the mean, ignore the tolerance. For every other question it
  *  limits the search (0: the declared range, half a turn, or a quarter for the circular
  *  mean); if that tolerance cannot be proved, the ends are infinite.
- *  @param total_samples  as for certreg_certify
- *  @param questions  as for certreg_certify
- *  @param count  as for certreg_certify
+ *  @param total_samples  as for certreg_certify, like questions and count
  *  @param radius  > 0
  *  @param out     as in certreg_certify, limiting_side and constraints 0
  *  @return as certreg_certify; CERTREG_E_INVALID for a question with a target or
@@ -393,9 +388,7 @@ CERTREG_API certreg_status certreg_certify_outputs(
  *  @param sigmas  levels numbers > 0, all different
  *  @param levels  at most 1e6
  *  @param noise_id  as for certreg_estimator_begin
- *  @param total_samples  as for certreg_certify
- *  @param questions  as for certreg_certify
- *  @param count  as for certreg_certify
+ *  @param total_samples  as for certreg_certify, like questions and count
  *  @param out     levels*count elements, level by level. After a failure of the model
  *                 the later levels are not sampled; their certificates have its status,
  *                 and sigma NaN; so have all if the audit refuses the model. After a
@@ -412,12 +405,11 @@ CERTREG_API certreg_status certreg_certify_sigmas(
  *  @param certificates  inputs*levels elements, input by input, stepped by
  *                       certificates[0].struct_size; level k has the same sigma
  *                       for every input
- *  @param why           receives the error, or NULL
  *  @param mean_radius   NULL, or receives levels numbers
  *  @param level         receives its index
  *  @return CERTREG_OK; CERTREG_E_INVALID (a level with different sigmas, two levels
  *          with one sigma, a certificate that failed); CERTREG_E_VERSION
- *  @par Threads any  @par Source theory 1.7 */
+ *  @par Source theory 1.7 */
 CERTREG_API certreg_status certreg_choose_sigma(
     const certreg_certificate *certificates, size_t inputs, size_t levels,
     certreg_error *why, double *mean_radius, size_t *level);
@@ -437,7 +429,6 @@ typedef struct certreg_forecast {
  *  pilot that is not complete, only least_samples is known. With samples beyond the
  *  pilot the forecast is an evaluation: see "Evaluating a record again".
  *  @param question  the median, FINITE or ANYTIME, with a target
- *  @param out       receives the forecast
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_WRONG_STATE (before
  *          begin, or a gap)  @par Source theory 6.7, 6.8 */
 CERTREG_API certreg_status certreg_estimator_forecast(
@@ -457,7 +448,6 @@ CERTREG_API certreg_status certreg_estimator_forecast(
  *              another input, scale or number of inputs. This protects against
  *              mistakes, not against intent
  *  @param to   inputs finite floats, with the bits of z in features of scale 0
- *  @param why  receives the error, or NULL
  *  @param out  a copy of the certificate, with outcome, radii (rounded down) and
  *              input_digest for `to`, so that you can move it again; estimate is NaN.
  *              If no radius is left, it abstains. It may be the certificate itself
@@ -465,7 +455,7 @@ CERTREG_API certreg_status certreg_estimator_forecast(
  *          inputs is not the certificate's); CERTREG_E_INVALID naming the feature, or
  *          the field of the certificate; CERTREG_E_VERSION. After a failure `out`
  *          claims nothing
- *  @par Threads any  @par Memory does not allocate  @par Source theory 1.9 */
+ *  @par Source theory 1.9 */
 CERTREG_API certreg_status certreg_move_certificate(
     const certreg_certificate *certificate, size_t inputs, const float *scale,
     const float *z, const float *to, certreg_error *why, certreg_certificate *out);

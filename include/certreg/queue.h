@@ -28,10 +28,9 @@
  * error.row the tag of the input (-1: a row of the check), error.code a
  * CERTREG_DEPENDENCE_...; results that were taken before stand as issued.
  *
- * An input is open from add to take or drop. The rules of certreg.h for structs,
- * threads, memory and numbers apply; _give and _cancel may run on any thread. What the
- * caller chooses by outputs (alternatives, a target, whom to drop, when to cancel, whom
- * to add again) is a choice by the outputs: use new noise ids, and divide alpha.
+ * An input is open from add to take or drop. A choice by outputs (of alternatives, a
+ * target, inputs to drop or add again, the time of a cancel) needs new noise ids and a
+ * divided alpha.
  */
 #ifndef CERTREG_QUEUE_H
 #define CERTREG_QUEUE_H
@@ -242,8 +241,7 @@ CERTREG_API certreg_status certreg_queue_size(
     size_t *device_bytes);
 
 /** Makes a queue, which allocates nothing later. plan.memory has certreg_queue_size
- *  bytes.  @return as certreg_estimator_create  @since 0.3
- *  @par Memory as certreg_estimator_create */
+ *  bytes.  @return as certreg_estimator_create  @since 0.3 */
 CERTREG_API certreg_status certreg_queue_create(
     certreg_backend *, const certreg_model *, const certreg_plan *,
     const certreg_queue_plan *, certreg_error *why, certreg_queue **out);

@@ -11,9 +11,7 @@ extern "C" {
 /** As certreg_estimator_begin, with the noise of one level of certreg_certify_sigmas,
  *  to repeat it or to import its record: sigmas[k] has level k + 1, and
  *  certreg_estimator_begin has level 0. No two pairs of noise_id and level share noise.
- *  @param z        as for certreg_estimator_begin
- *  @param sigma  as for certreg_estimator_begin
- *  @param noise_id  as for certreg_estimator_begin
+ *  @param z  as for certreg_estimator_begin, like sigma and noise_id
  *  @param level  below 2^20
  *  @return as certreg_estimator_begin  @par Source theory 0.1 */
 CERTREG_API certreg_status certreg_estimator_begin_level(
@@ -115,8 +113,7 @@ certreg_estimator_export(certreg_estimator *, void *buffer, size_t *bytes);
  *  imported one; otherwise the pilots must be equal. Once evaluated, a record keeps the
  *  max_samples and batch of its first evaluation. Two evaluated records can be merged
  *  only if these agree.
- *  @param buffer  written by certreg_estimator_export
- *  @param bytes  written by certreg_estimator_export
+ *  @param buffer  `bytes` bytes that certreg_estimator_export has written
  *  @return CERTREG_OK; CERTREG_E_CORRUPT; CERTREG_E_MISMATCH naming the difference;
  *          CERTREG_E_TOO_MANY; CERTREG_E_VERSION; CERTREG_E_WRONG_STATE
  *  @par Source theory 5.2 */
@@ -168,9 +165,8 @@ certreg_estimator_info(certreg_estimator *, certreg_run *out);
  *  digest. Different digests mean different questions; equal digests are no proof
  *  against intent. A question has the same digest in all versions and on every
  *  platform.
- *  @param why     receives the error, or NULL
  *  @param digest  0 after a failure
- *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_VERSION  @par Threads any */
+ *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_VERSION */
 CERTREG_API certreg_status certreg_question_digest(
     const certreg_question *question, certreg_error *why, uint64_t *digest);
 

@@ -19,12 +19,8 @@
  * plan.ticks ticks (theory 14). With question.serving certreg_service_act gives the
  * statistic of fresh noisy samples, of pairs with serving.pairs. Otherwise it gives the
  * certified prediction. It answers only within the certified ball, and stops sampling
- * at the deadline. If it has no answer, it gives the fallback, and certreg_tick.source
- * is the reason.
- *
- * After create nothing is allocated, and no call takes a lock. The rules of certreg.h
- * for structs, threads, memory and numbers apply. For what is outside of the service
- * see the checklist in docs/guide/robots.md.
+ * at the deadline; otherwise it gives the fallback. No call takes a lock. The checklist
+ * in docs/guide/robots.md is about everything outside of the service.
  */
 #ifndef CERTREG_SERVICE_H
 #define CERTREG_SERVICE_H
@@ -99,15 +95,12 @@ typedef struct certreg_service_log {
  *                      CERTREG_METHOD_BASELINE; no output bounds. An episode needs a
  *                      radius above 0, also about CERTREG_CENTER_TRUE_MEAN. Otherwise
  *                      this is the first anchor, and NULL means that there is none yet
- *  @param why          receives the error, or NULL
- *  @param out          receives the service
  *  @return CERTREG_OK; CERTREG_E_MISMATCH if the certificate has another question,
  *          sigma, input or scale, or was made with masks and the estimator has none, or
  *          without them and it has some; CERTREG_E_INVALID, also for a served
  *          certificate if model.eval is NULL, and for an episode with ticks that differ
  *          in scale or masks; CERTREG_E_WRONG_STATE (before begin); as
  *          certreg_estimator_create
- *  @par Memory one block from malloc, or none with plan.memory
  *  @par Source theory 1.5, 1.9, 14.5  @since 0.3 */
 CERTREG_API certreg_status certreg_service_create(
     certreg_estimator *certified, const certreg_question *question,
@@ -204,7 +197,7 @@ CERTREG_API const certreg_error *certreg_service_error(const certreg_service *);
  *                  and finite. May be the readings themselves
  *  @return the number of rows that failed: write NaN as the output of such an episode.
  *          The call may set FE_INEXACT
- *  @par Threads any  @par Source theory 14.5  @since 0.3 */
+ *  @par Source theory 14.5  @since 0.3 */
 CERTREG_API size_t certreg_episode_sense(
     double sigma, const float *scale, size_t sensors, size_t rows, const float *noise,
     size_t stride, const float *reading, float *noisy);

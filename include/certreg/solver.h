@@ -11,8 +11,7 @@
  * Throughout, u is a function of z + sigma*D*e, e standard Gaussian, and its mean is
  * the mean over e. A certreg_bounds contains the known facts about u. A result holds
  * for every function with these bounds and for every shift delta with ||D^-1 delta||_2
- * at most the radius. The rules of certreg.h for structs, threads, memory and numbers
- * apply here too.
+ * at most the radius.
  */
 #ifndef CERTREG_SOLVER_H
 #define CERTREG_SOLVER_H
@@ -120,17 +119,13 @@ typedef struct certreg_solve_info {
     double seconds;    /* by CLOCK_MONOTONIC */
 } certreg_solve_info;
 
-/** Returns the bytes of a solver.  @par Threads any */
+/** Returns the bytes of a solver. */
 CERTREG_API size_t certreg_solver_size(void);
 
 /** Makes a solver, which serves any number of calls, one at a time.
  *  @param plan  NULL: the default
- *  @param why   receives the error, or NULL
- *  @param out   receives the solver
  *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_NO_MEMORY;
- *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION; CERTREG_E_PLATFORM
- *  @par Threads any
- *  @par Memory allocates if the plan has no memory */
+ *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION; CERTREG_E_PLATFORM */
 CERTREG_API certreg_status certreg_solver_create(
     const certreg_solver_plan *plan, certreg_error *why, certreg_solver **out);
 
@@ -141,12 +136,8 @@ CERTREG_API void certreg_solver_destroy(certreg_solver *);
  *  and all shifts up to a radius. Call it for several radii to draw the curve.
  *  @param constraints  mask of the constraints to use; 0: all in bounds->constraints
  *  @param radius       at least 0, in the unit of sigma, as a certificate's radius
- *  @param out          receives the change
- *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_VERSION;
- *          CERTREG_E_INFEASIBLE: no function has these bounds; CERTREG_E_BUSY;
- *          CERTREG_E_WRONG_STATE: in a forked child
- *  @par Threads one call at a time per solver
- *  @par Memory does not allocate
+ *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_INFEASIBLE: no
+ *          function has these bounds
  *  @par Rounding outward. The result is a dual bound that is evaluated twice, by
  *       different quadratures. If the two disagree, or a search falls short, the result
  *       comes from fewer constraints. A radius between 0 and 2^-330 sigma counts as
@@ -158,8 +149,7 @@ CERTREG_API certreg_status certreg_solver_worst_case(
 
 /** Returns the cost of the last call on this solver; all 0 before the first call.
  *  The error of the handle stays, unless this call itself fails.
- *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_BUSY; CERTREG_E_WRONG_STATE
- *  @par Threads one call at a time per solver */
+ *  @return CERTREG_OK; CERTREG_E_INVALID */
 CERTREG_API certreg_status
 certreg_solver_info(certreg_solver *, certreg_solve_info *out);
 
@@ -199,16 +189,12 @@ typedef struct certreg_radius {
     size_t limiting;  /* above: index of the function that limits it. Within: 0 */
 } certreg_radius;
 
-/** Returns the bytes of a bisection.  @par Threads any */
+/** Returns the bytes of a bisection. */
 CERTREG_API size_t certreg_bisection_size(void);
 
 /** Makes a bisection, which serves any number of calls, one at a time.
  *  @param plan  NULL: the default
- *  @param why   receives the error, or NULL
- *  @param out   receives the bisection
- *  @return as certreg_solver_create
- *  @par Threads any
- *  @par Memory allocates if the plan has no memory */
+ *  @return as certreg_solver_create */
 CERTREG_API certreg_status certreg_bisection_create(
     const certreg_bisection_plan *plan, certreg_error *why, certreg_bisection **out);
 
@@ -220,10 +206,7 @@ CERTREG_API void certreg_bisection_destroy(certreg_bisection *);
  *  @param bounds       of u
  *  @param constraints  as for certreg_solver_worst_case
  *  @param tolerance    positive and finite, in units of u
- *  @param out          receives the radius
  *  @return as certreg_solver_worst_case
- *  @par Threads one call at a time per bisection
- *  @par Memory does not allocate
  *  @par Rounding down  @par Source theory 4 */
 CERTREG_API certreg_status certreg_bisection_within(
     certreg_bisection *, const certreg_bounds *bounds, uint32_t constraints,
@@ -235,17 +218,14 @@ CERTREG_API certreg_status certreg_bisection_within(
  *                      same sigma
  *  @param threshold    count numbers; NULL: all 0
  *  @param constraints  as for certreg_solver_worst_case
- *  @param out          receives the radius
  *  @return as certreg_solver_worst_case
- *  @par Threads one call at a time per bisection
- *  @par Memory does not allocate
  *  @par Rounding down  @par Source theory 1, 4 */
 CERTREG_API certreg_status certreg_bisection_above(
     certreg_bisection *, const certreg_bounds *bounds, const double *threshold,
     size_t count, uint32_t constraints, certreg_radius *out);
 
 /** Returns the cost of the last search of this bisection.
- *  @return as certreg_solver_info  @par Threads one call at a time per bisection */
+ *  @return as certreg_solver_info */
 CERTREG_API certreg_status
 certreg_bisection_info(certreg_bisection *, certreg_solve_info *out);
 

@@ -1,6 +1,5 @@
 /** @file worst_function.h
- * libcertreg: the function behind a worst case. Experimental: see "stability" in the
- * rules of certreg.h, which apply here too.
+ * libcertreg: the function behind a worst case (experimental).
  */
 #ifndef CERTREG_WORST_FUNCTION_H
 #define CERTREG_WORST_FUNCTION_H
@@ -68,13 +67,10 @@ typedef struct certreg_worst_function {
  *                      infinite on this side
  *  @param side         CERTREG_SIDE_LOWER: the function with the largest drop of the
  *                      mean; CERTREG_SIDE_UPPER: with the largest rise
- *  @param out          receives the function
  *  @return as certreg_solver_worst_case. CERTREG_E_INVALID also if the change has no
  *          bound, or if the search found no function within the bounds; with only a
  *          range of one finite end, for example, functions approach the bound but none
  *          attains it
- *  @par Threads one call at a time per solver
- *  @par Memory does not allocate
  *  @par Rounding to nearest, except `bound`, which is rounded up and is not below
  *       `change`
  *  @par Source theory 3.6 */
@@ -87,7 +83,7 @@ CERTREG_API certreg_status certreg_solver_worst_function(
  *              at the input and radius/sigma at the shifted input
  *  @param out  count numbers, which may be t itself; NaN for a t that is not finite
  *  @return CERTREG_OK; CERTREG_E_INVALID: NULL, or not a function; CERTREG_E_VERSION
- *  @par Threads any  @par Memory does not allocate  @par Source theory 3.6 */
+ *  @par Source theory 3.6 */
 CERTREG_API certreg_status certreg_worst_function_values(
     const certreg_worst_function *, size_t count, const double *t, double *out);
 
