@@ -131,7 +131,7 @@ without_blas := $(OBJ)/tests/unit_denoiser
 $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -I$(O)/.obj $(check_cflags)
 # Known answers that take seconds to make, for every configuration.
 known := $(O)/.obj/data
-$(OBJ)/tests/unit_binomial.o: $(known)/normal.inc
+$(OBJ)/tests/unit_binomial.o: $(known)/normal.inc $(known)/binomial.inc
 $(OBJ)/tests/api_known_answers.o: $(known)/exact.inc
 $(OBJ)/tests/unit_gaussian_shift.o: $(known)/shift.inc
 $(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make_normal.py
