@@ -398,10 +398,3 @@ certreg_question setting_question(setting *s, int i, double target)
     }
     return q;
 }
-
-int setting_gives_all_predictions(const setting *s)
-{
-    for (int i = 0; i < s->parts; i++)
-        if (!s->part[i].given && s->part[i].question.center == CERTREG_CENTER_PREDICTION) return 0;
-    return 1;
-}

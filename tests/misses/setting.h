@@ -57,6 +57,5 @@ int setting_counts(const certreg_question *q);
 double setting_tolerance(const setting *s, const part *p);
 /* target: radius asked for, if the setting has one. */
 certreg_question setting_question(setting *s, int part, double target);
-int setting_gives_all_predictions(const setting *s);
 
 #endif
