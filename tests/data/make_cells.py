@@ -4,8 +4,8 @@ that noise falls into, from the words of Philox alone, and normals of words of 9
 Run: python3 make_cells.py million > cells.inc      (two minutes)
      python3 make_cells.py special > special_cells.inc
 A word has 32 bits of a block, and 64 more of the two blocks that continue it. What it stands for is
-an interval; the script ends if one does not lie in a single cell. Of a million cells there are sums
-(FNV of 64 bits, a word of 32 bits at a time) of SUMMED cells each.
+an interval; the script ends if one does not lie in a single cell. Of a million cells there are the
+sums of rows (FNV of 64 bits, a word of 32 bits at a time).
 """
 
 import math
@@ -21,7 +21,6 @@ LOW = 0xFFFFFFFF
 ALL = 0xFFFFFFFFFFFFFFFF
 LEVEL_BITS = 42
 LAST_LEVEL = 2**20 - 1
-SUMMED = 10000
 EACH = 50000  # features of a row, at least
 TAIL_SEED, TAIL_BLOCKS, TAILS = 7, 2**26, 24
 MANY = 64 * 25
@@ -126,15 +125,11 @@ def cells_of(number, row):
                 yield cell_of(of[j % 2], of[2], *features[j])[0]
 
 
-def sums_of(number, row):
-    h, left = FNV, SUMMED
+def sum_of(number, row):
+    h = FNV
     for n in cells_of(number, row):
-        h, left = fnv(h, n), left - 1
-        if not left:
-            yield h
-            h, left = FNV, SUMMED
-    if left < SUMMED:
-        yield h
+        h = fnv(h, n)
+    return h
 
 
 # ---- tails, and what lies next to the middle between two points
@@ -243,14 +238,10 @@ def print_wide(texts, most):
 
 
 def print_million():
-    print(f"enum {{ SUMMED = {SUMMED} }};")
     print("static const struct row {\n    uint64_t seed, stream, level, first;")
-    print("    size_t inputs, count;\n} rows[] = {")
-    for row in rows():
-        print("    {%#xu, %#xu, %#x, %#x, %d, %d}," % row)
-    print("};\nstatic const uint64_t sums[] = {")
-    sums = [f"{h:#x}u," for number, row in enumerate(rows()) for h in sums_of(number, row)]
-    print_wide(sums, 4)
+    print("    size_t inputs, count;\n    uint64_t sum; /* of the cells */\n} rows[] = {")
+    for number, row in enumerate(rows()):
+        print("    {%#xu, %#xu, %#x, %#x, %d, %d, %#xu}," % (*row, sum_of(number, row)))
     print("};\nstatic const struct precise {\n    uint32_t x[3], y[3];")
     print("    cr_dd sine, cosine; /* times the radius */\n} precises[] = {")
     for x, y in ends():
