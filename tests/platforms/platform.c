@@ -1,7 +1,7 @@
 /* platform PART: prints what has to be the same on every platform. It needs the static library
  * without BLAS, and nothing else, so that it runs under an emulator of another processor;
  * tests/platforms/check.sh compares what it prints.
- * - bits RECORD [THREADS]: lines "bits NAME VALUE" of noise, sums over it, records and digests, on
+ * - bits RECORD [THREADS]: lines "bits NAME VALUES" of noise, sums over it, records and digests, on
  *   any number of threads (0: the calling one). RECORD is a file that another platform wrote.
  *   Nothing here depends on how libm rounds: fma, sqrt and fmod are exact or rounded once, and
  *   points of the grid are only taken from a logarithm or a sine where its error does not count.
@@ -29,9 +29,16 @@
 
 static certreg_backend *backend; /* draws and sums the noise */
 
+static void print_all_bits(const char *name, size_t number, const uint64_t *values, size_t count)
+{
+    printf("bits %s-%zu", name, number);
+    for (size_t i = 0; i < count; i++) printf(" %016" PRIx64, values[i]);
+    puts("");
+}
+
 static void print_bits(const char *name, size_t number, uint64_t value)
 {
-    printf("bits %s-%zu %016" PRIx64 "\n", name, number, value);
+    print_all_bits(name, number, &value, 1);
 }
 
 static uint64_t hash_of_floats(const float *x, size_t count)
@@ -88,7 +95,8 @@ static void free_arrays(arrays *a)
     free(a->sums), free(a->dots), free(a->norms);
 }
 
-static void print_sweep(size_t i, const cr_noise *noise, const arrays *a)
+/* Of the products of means, and of norms and dots. */
+static void sweep_bits(size_t i, const cr_noise *noise, const arrays *a, uint64_t bits[2])
 {
     const struct shape *s = shapes + i;
     certreg_backend *b = backend;
@@ -106,9 +114,8 @@ static void print_sweep(size_t i, const cr_noise *noise, const arrays *a)
         {s->first, s->count, BLOCKS, a->weights, .norms = lengths, .dots = a->dots}};
     const cr_sweep sweep = {functions, 2, a->mask, s->first, a->norms, &sizes, &room};
     b->ops->sweep(b, noise, &sweep, NULL);
-    print_bits("sweep-gram", i, hash_of_doubles(gram, BLOCKS * BLOCKS));
-    print_bits("sweep", i,
-               hash_of_doubles(a->dots, s->count) ^ hash_of_doubles(lengths, BLOCKS + 1));
+    bits[0] = hash_of_doubles(gram, BLOCKS * BLOCKS);
+    bits[1] = hash_of_doubles(a->dots, s->count) ^ hash_of_doubles(lengths, BLOCKS + 1);
     free(room.workspace);
 }
 
@@ -123,8 +130,9 @@ static void print_shape(size_t i)
     certreg_backend *b = backend;
     arrays a = arrays_of(s);
     const size_t length = s->count / BLOCKS, sums = BLOCKS * s->inputs;
+    uint64_t drawn[4], projected[4];
     b->ops->draw(b, &noise, &(cr_draw){a.z, a.step, s->first, s->count, a.x, NULL});
-    print_bits("noise", i, hash_of_floats(a.x, s->inputs * s->count));
+    drawn[0] = hash_of_floats(a.x, s->inputs * s->count);
     cr_weighted_blocks w = {.first = s->first,
                             .block_samples = length,
                             .blocks = BLOCKS,
@@ -133,22 +141,22 @@ static void print_shape(size_t i)
                             .stride = s->count};
     memset(a.sums, 0, sums * sizeof *a.sums);
     b->ops->replay(b, &noise, &w, a.mask, a.sums, NULL);
-    print_bits("block-sums", i, hash_of_doubles(a.sums, sums));
+    drawn[1] = hash_of_doubles(a.sums, sums);
     b->ops->gram(b, a.sums, s->inputs, BLOCKS, s->inputs, a.gram);
-    print_bits("gram", i, hash_of_doubles(a.gram, BLOCKS * BLOCKS));
+    drawn[2] = hash_of_doubles(a.gram, BLOCKS * BLOCKS);
     w.block_samples = s->count, w.blocks = 1, w.functions = 2;
     b->ops->replay(b, &noise, &w, NULL, a.sums, NULL);
-    print_bits("replay", i, hash_of_doubles(a.sums, 2 * s->inputs));
+    drawn[3] = hash_of_doubles(a.sums, 2 * s->inputs);
+    print_all_bits("noise-sums-gram-replay", i, drawn, 4);
     b->ops->set_directions(
         b, &(cr_direction_rows){1, s->inputs, a.mask, a.sums, a.direction, a.lengths});
-    print_bits("direction", i,
-               hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs));
+    projected[0] = hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs);
     b->ops->project(b, &noise,
                     &(cr_projection){s->first, s->count, a.direction, a.mask, a.dots, a.norms, 0},
                     NULL);
-    print_bits("project", i,
-               hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.norms, s->count));
-    print_sweep(i, &noise, &a);
+    projected[1] = hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.norms, s->count);
+    sweep_bits(i, &noise, &a, projected + 2);
+    print_all_bits("direction-project-sweeps", i, projected, 4);
     free_arrays(&a);
 }
 
@@ -273,11 +281,11 @@ static void print_question(size_t i)
     if (i & 1) q.target = &target;
     if (i & 2) q.serving = &serving;
     if (i & 4) q.prediction = prediction, q.prediction_count = 2;
-    uint64_t digest = 0;
-    print_bits("digest-status", i, (uint64_t)certreg_question_digest(&q, NULL, &digest));
-    print_bits("digest", i, digest);
     const float z[8] = {0.1f, -0.0f, FLT_TRUE_MIN, -3, FLT_MAX, 0, 1, 2};
-    print_bits("digest-of-input", i, cr_input_digest(z, i & 1 ? z : NULL, i + 1));
+    uint64_t bits[3] = {0};
+    bits[0] = (uint64_t)certreg_question_digest(&q, NULL, bits + 1);
+    bits[2] = cr_input_digest(z, i & 1 ? z : NULL, i + 1);
+    print_all_bits("digests", i, bits, 3);
 }
 
 static int platform_bits(const char *record, int threads)
@@ -289,9 +297,11 @@ static int platform_bits(const char *record, int threads)
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 8};
     const float zero[8] = {0}, one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     float x[8];
+    uint64_t points[8];
     certreg_backend *b = backend;
     b->ops->draw(b, &noise, &(cr_draw){zero, one, 0, 1, x, NULL});
-    for (size_t j = 0; j < 8; j++) print_bits("point", j, cr_bits_of_float(x[j]));
+    for (size_t j = 0; j < 8; j++) points[j] = cr_bits_of_float(x[j]);
+    for (size_t j = 0; j < 8; j += 4) print_all_bits("points", j, points + j, 4);
     for (size_t i = 0; i < SHAPES; i++) print_shape(i);
     for (size_t i = 0; i < 3; i++) print_filter(i, i == 2 ? 784 : 5 + 16 * i, 9 + 30 * i);
     for (size_t i = 0; i < 8; i++) print_question(i);
