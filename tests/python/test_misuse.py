@@ -123,24 +123,6 @@ def test_handles_say_that_they_cannot_be_pickled_and_that_they_are_closed(make):
             call()
 
 
-def test_a_forked_child_is_told():
-    with estimator() as e, Solver() as s:
-        e.begin(Z, 0.25)
-        child = os.fork()
-        if child == 0:
-            said = []
-            calls = (lambda: e.certify(SAMPLES, 0.5), e.export, lambda: s.worst_case(HALF_SPACE, 1))
-            for call in calls:
-                try:
-                    call()
-                except CertregError as error:
-                    said.append(error.status == Status.WRONG_STATE and "fork" in str(error))
-            e.close(), s.close()
-            os._exit(0 if said == [True] * 3 else 1)
-        assert os.waitpid(child, 0)[1] == 0
-        assert e.certify(SAMPLES, 0.5).certified
-
-
 # ---- exceptions and signals
 def control_c():
     os.kill(os.getpid(), signal.SIGINT)

@@ -9,11 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from kit import ORIGIN, SAMPLES, X, Z, certreg, estimator, model, never, parametrize, refused
+from kit import ORIGIN, SAMPLES, X, Z, certreg, estimator, model, never, parametrize
 from kit import package, root, rows_of
-from certreg import ALL_OUTPUTS, Bisection, Bounds, CertregError, Estimator, Inputs, Question
-from certreg import Method, ResumeError, RowsError, Serving, Side, Solver, Statistic, Status
-from certreg import Target, check_model, tune_scale
+from certreg import ALL_OUTPUTS, Bounds, CertregError, Estimator, Inputs, Method, Question
+from certreg import ResumeError, RowsError, Serving, Side, Solver, Statistic, Target
+from certreg import check_model, tune_scale
 from certreg.cli.report import _options
 from certreg.library import in_python
 from certreg.plots import shares
@@ -421,21 +421,6 @@ NOT_FLAT = np.array([1.5, "house", None] * 9, object).reshape(3, 9)
 def test_calls_of_an_estimator(error, sentence, call, arguments):
     with pytest.raises(error, match=sentence):
         called(call, *arguments)
-
-
-@parametrize(
-    "status, call",
-    (Status.WRONG_STATE, lambda e: e.certify(SAMPLES, 0.5)),
-    (Status.WRONG_STATE, lambda e: e.sample(0, 10)),
-    (Status.WRONG_STATE, lambda e: e.attack(0.8, 500)),
-    (Status.TOO_MANY, lambda e: (e.begin(Z, 0.25), e.sample(0, SAMPLES + 1))),
-    (Status.INVALID, lambda e: e.certify(Z, 0.25, SAMPLES, Question(-1))),
-    (Status.INVALID, lambda e: Bisection().within(Bounds(-1, variance_hi=1), 0.5)),
-    (Status.INVALID, lambda e: Solver().worst_case(Bounds(1, variance_hi=1), -1)),
-)
-def test_statuses(status, call):
-    with estimator() as e, refused(status):
-        call(e)
 
 
 # ---- outputs
