@@ -126,48 +126,6 @@ TEST_ROWS(attack_and_certificate_enclose_the_true_radius, cases)
     }
 }
 
-/* A number below 1 by the bits of the second input: both of a pair have the same. */
-static double by_chance(const float *x)
-{
-    const float size = fabsf(x[1]);
-    uint32_t bits;
-    memcpy(&bits, &size, sizeof bits);
-    return bits * UINT32_C(2654435769) * 0x1p-32;
-}
-
-static double almost_half(const float *x, size_t inputs)
-{
-    (void)inputs;
-    return x[0] > 0 && by_chance(x) < 0.49 ? 10 : 0;
-}
-
-/* More than half are beyond the tolerance, but where the circle is cut cannot be told. */
-static double around_the_cut(const float *x, size_t inputs)
-{
-    const double beyond = by_chance(x) < 0.6 ? 110 : -90;
-    (void)inputs;
-    return x[0] > 0 ? beyond : 0;
-}
-
-/* More outputs than half are out by chance in every third test, yet the median never is. */
-TEST_TIMES(attack_proves_no_violation_by_outputs_that_disagree, 2)
-{
-    const float along[INPUTS] = {1};
-    setup numbers = {.v = {.output = almost_half}},
-          angles = {.v = {.output = around_the_cut},
-                    .kind = CERTREG_OUTPUT_ANGLE,
-                    .lo = -180,
-                    .hi = 180},
-          *s = _i ? &angles : &numbers;
-    certreg_attack_options o = attack_options(CALLS);
-    int broken = 0;
-    o.direction = along;
-    open_at(s, origin, 1, 1);
-    for (o.number = 0; o.number < 40; o.number++)
-        broken += attack_found(s->v.a, about_zero(5, 0), o, NULL).outcome == CERTREG_ATTACK_BROKEN;
-    ck_assert_int_le(broken, 4); /* alpha is 0.1 */
-}
-
 /* A record of few samples has a poor direction, which the ascent mends. */
 TEST(attack_improves_the_direction_of_a_short_record)
 {
