@@ -53,8 +53,7 @@ static const double sigma = 0.5;
 static certreg_estimator *make(toy *t, size_t d, const float *scale, size_t samples, size_t pilot)
 {
     certreg_model m = KIT_MODEL(toy_model, t, d, 1, .scale = scale);
-    certreg_plan p = KIT_PLAN(samples, .pilot = pilot);
-    return t->handle = kit_begun(m, p, origin, sigma, 3);
+    return t->handle = kit_begun(m, KIT_PLAN(samples, .pilot = pilot), origin, sigma, 3);
 }
 
 static certreg_question mean_question(double tolerance, int32_t center, uint32_t constraints)

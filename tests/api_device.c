@@ -99,10 +99,9 @@ TEST_TIMES(device_transfers_little_and_the_host_hardly_waits, 3)
     static float z[WIDE];
     surface there = {0};
     certreg_backend *backend = open_device(0, NULL);
-    certreg_model m = kit_model(on_device, &there, WIDE, 2);
+    certreg_model m = KIT_MODEL(on_device, &there, WIDE, 2, .lo = lo, .hi = hi);
     const certreg_plan p = kit_plan(MANY);
     certreg_question q = kit_question(0.3);
-    m.lo = lo, m.hi = hi;
     certreg_estimator *e = kit_create(backend, &m, &p);
     q.method = intervals[_i], q.constraints = CERTREG_CONSTRAINTS_ECGM;
     if (q.method == CERTREG_METHOD_PAPER)

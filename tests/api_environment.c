@@ -379,8 +379,7 @@ static void run_all(void)
     z[INPUTS - 1] = 1e-40f;                  /* masked: handed on as it is */
     certreg_model m = kit_model(greatest, NULL, INPUTS, OUTPUTS);
     m.batch = ROWS, m.scale = scale, m.kind = kinds, m.lo = lo, m.hi = hi;
-    certreg_plan p = KIT_PLAN(SAMPLES, .audit = CERTREG_AUDIT_DEFAULT);
-    p.constraints = ECGM, p.progress = progress;
+    certreg_plan p = KIT_PLAN(SAMPLES, .audit = CERTREG_AUDIT_DEFAULT, .progress = progress);
     certreg_backend *backend = NULL;
     certreg_estimator *e = NULL;
     size_t size = 0;
@@ -492,13 +491,12 @@ TEST_TIMES(environment_with_traps_refuses_nonsense, ENVIRONMENTS)
                                     .mean_lo = NAN, .mean_hi = INFINITY);
     certreg_question q = kit_question(NAN);
     certreg_certificate c = kit_certificate();
-    certreg_model m = kit_model(kit_identity, NULL, 2, 1);
+    certreg_model m = KIT_MODEL(kit_identity, NULL, 2, 1, .lo = nan);
     const certreg_plan p = kit_plan(100);
     size_t size = 1;
     ck_assert_int_eq(certreg_solver_create(NULL, NULL, &s), CERTREG_OK);
     set_environment(_i);
     wanted = now();
-    m.lo = nan;
     ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL, &size, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_E_INVALID);
     m.lo = NULL;

@@ -26,10 +26,9 @@ static certreg_question question_of(const certreg_serving *serving)
 
 static certreg_estimator *server_on(certreg_backend *backend, uint32_t flags)
 {
-    certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
+    certreg_model m = KIT_MODEL(kit_identity, NULL, INPUTS, 1, .batch = 16);
     const certreg_plan p =
         PLAN(.seed = 11, .max_samples = SERVED, .pilot = SIZE_MAX, .flags = flags);
-    m.batch = 16;
     certreg_estimator *e = kit_create(backend, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, place, 0.5, 3));
     return e;

@@ -338,11 +338,10 @@ TEST_ROWS(sampling_errors_name_sample_row_and_output, illnesses)
 TEST_TIMES(sampling_outside_the_range_leaves_no_certificate, 2)
 {
     const float y[] = {0, 100.5f}; /* of a program that calls the model itself */
-    certreg_question q = kit_question(3);
+    certreg_question q = QUESTION(.tolerance = 3, .method = CERTREG_METHOD_ANYTIME);
     certreg_certificate c = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
     size_t bytes = 0;
-    q.method = CERTREG_METHOD_ANYTIME;
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     KIT_OK(shared, certreg_estimator_sample(shared, 0, 300));
     state = (sick){WRITES, 357, .value = 100.5f};
@@ -371,17 +370,15 @@ TEST(record_takes_the_floats_nearest_to_the_ranges_limits)
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const double hi = limits[i], lo = -hi;
         const float most = (float)fmin(hi, FLT_MAX), beyond = nextafterf(most, INFINITY);
-        certreg_model m = kit_model(NULL, NULL, 3, 1);
+        certreg_model m = KIT_MODEL(NULL, NULL, 3, 1, .lo = &lo, .hi = &hi);
         certreg_plan p = kit_plan(100);
-        m.lo = &lo, m.hi = &hi;
         certreg_estimator *e = kit_begun(m, p, origin, 0.5, 0);
         for (size_t k = 0; k < 100; k++) { /* both ends, and zeros */
             const float y = most * (float)((int)(k % 3) - 1);
             KIT_OK(e, certreg_estimator_record(e, k, 1, &y));
         }
-        certreg_question q = kit_question(hi / 2);
+        certreg_question q = QUESTION(.tolerance = hi / 2, .statistic = CERTREG_STATISTIC_MEAN);
         certreg_bounds b = {.struct_size = sizeof b};
-        q.statistic = CERTREG_STATISTIC_MEAN;
         KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
         ck_assert(isfinite(b.range_hi) && b.range_hi - b.range_lo >= 2 * (double)most);
         KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 1));
@@ -393,8 +390,7 @@ TEST(record_takes_the_floats_nearest_to_the_ranges_limits)
 TEST(sampling_beyond_the_capacity_is_refused)
 {
     float y[2 * 2] = {0}, x[3], rows[16 * 3];
-    certreg_model m = kit_model(kit_identity, NULL, 3, 1);
-    const certreg_plan p = kit_plan(CAPACITY);
+    certreg_model m = KIT_MODEL(kit_identity, NULL, 3, 1, .batch = 16);
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     const struct {
         uint64_t first;
@@ -412,8 +408,7 @@ TEST(sampling_beyond_the_capacity_is_refused)
     ck_assert_uint_eq(state.calls, 0);
     check_usable();
     /* the last batch is drawn to its end */
-    m.batch = 16;
-    certreg_estimator *e = kit_begun(m, p, origin, 0.5, 0);
+    certreg_estimator *e = kit_begun(m, kit_plan(CAPACITY), origin, 0.5, 0);
     for (size_t more = 0; more < 2; more++)
         KIT_STATUS(e, certreg_estimator_draw(e, CAPACITY - 8, 16 + more, rows),
                    more ? CERTREG_E_TOO_MANY : CERTREG_OK);
@@ -445,10 +440,8 @@ TEST(record_refuses_pairs_without_a_direction)
 {
     static const float pairs[][2] = {{0, 0}, {NAN, 1}, {1, INFINITY}};
     static const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
-    certreg_model m = kit_model(NULL, NULL, 3, 1);
     const certreg_plan p = kit_plan(CAPACITY);
-    m.kind = &kind;
-    certreg_estimator *e = kit_begun(m, p, origin, 0.5, 0);
+    certreg_estimator *e = kit_begun(KIT_MODEL(NULL, NULL, 3, 1, .kind = &kind), p, origin, 0.5, 0);
     KIT_REFUSED(e, certreg_estimator_sample(e, 0, 1), CERTREG_E_WRONG_STATE, "eval");
     KIT_OK(e, certreg_estimator_record(e, 0, 1, (const float[2]){0, -1}));
     for (int i = 0; i < KIT_ROWS(pairs); i++) {
@@ -486,12 +479,8 @@ enum { SIZES = sizeof size / sizeof *size };
 static certreg_estimator *with_range(double range)
 {
     const double lo[2] = {-range, -range}, hi[2] = {range, range};
-    certreg_model m = kit_model(kit_identity, NULL, 3, 2);
-    certreg_plan p = kit_plan(300);
-    m.lo = lo, m.hi = hi;
-    p.pilot = SIZE_MAX;
-    p.constraints = CERTREG_CONSTRAINTS_ECGM;
-    certreg_estimator *e = kit_begun(m, p, origin, 1e-3, 0);
+    certreg_model m = KIT_MODEL(kit_identity, NULL, 3, 2, .lo = lo, .hi = hi);
+    certreg_estimator *e = kit_begun(m, KIT_PLAN(300, .pilot = SIZE_MAX), origin, 1e-3, 0);
     return e;
 }
 

@@ -221,10 +221,8 @@ static const double lo[1] = {-1}, hi[1] = {1};
 
 static certreg_estimator *made(certreg_eval eval)
 {
-    certreg_model m = kit_model(eval, NULL, 1, 1);
-    certreg_plan p = kit_plan(RECORDED);
-    m.lo = lo, m.hi = hi;
-    p.pilot = PILOT;
+    certreg_model m = KIT_MODEL(eval, NULL, 1, 1, .lo = lo, .hi = hi);
+    certreg_plan p = KIT_PLAN(RECORDED, .pilot = PILOT);
     return kit_create(NULL, &m, &p);
 }
 
@@ -360,11 +358,8 @@ static const struct {
 static certreg_estimator *begun(certreg_eval eval)
 {
     static const double least[2] = {-50, -INFINITY}, most[2] = {50, INFINITY};
-    certreg_model m = kit_model(eval, NULL, 2, 2);
-    certreg_plan p = kit_plan(CAPACITY);
-    m.lo = least, m.hi = most;
-    p.flags = CERTREG_PLAN_COUNT_FAILURES;
-    return kit_begun(m, p, zeros, 1, 3);
+    certreg_plan p = KIT_PLAN(CAPACITY, .flags = CERTREG_PLAN_COUNT_FAILURES);
+    return kit_begun(KIT_MODEL(eval, NULL, 2, 2, .lo = least, .hi = most), p, zeros, 1, 3);
 }
 
 TEST_ROWS(reason_is_the_first_that_applies, rows)

@@ -92,10 +92,8 @@ static int ones(void *user, const certreg_batch *b)
 
 static certreg_estimator *begun(certreg_eval eval, seen *s, size_t batch)
 {
-    certreg_model m = kit_model(eval, s, 3, 2);
     static const float z[3] = {1.0f, 0.5f, -0.25f};
-    m.batch = batch;
-    return kit_begun(m, kit_plan(1000), z, 0.25, 7);
+    return kit_begun(KIT_MODEL(eval, s, 3, 2, .batch = batch), kit_plan(1000), z, 0.25, 7);
 }
 
 /* ---- what is found */

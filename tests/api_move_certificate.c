@@ -10,10 +10,9 @@ static certreg_estimator *estimator;
 static void setup(void)
 {
     certreg_model m = kit_model(kit_identity, NULL, INPUTS, OUTPUTS);
-    const certreg_plan p = kit_plan(SAMPLES);
     const double lo[OUTPUTS] = {-50, -50}, hi[OUTPUTS] = {50, 50};
     m.scale = scale, m.lo = lo, m.hi = hi;
-    estimator = kit_begun(m, p, z, 0.25, 1);
+    estimator = kit_begun(m, kit_plan(SAMPLES), z, 0.25, 1);
 }
 
 static certreg_certificate asked(double tolerance)

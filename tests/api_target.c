@@ -80,9 +80,8 @@ TEST_TIMES(target_of_a_long_group_test_is_proved_in_part, 3)
 {
     const size_t max_samples[] = {14000, 20000, 200000};
     half_space h = {.face = 0.45};
-    certreg_model m = kit_model(beyond, &h, 2, 1);
     certreg_plan p = KIT_PLAN(max_samples[_i], .pilot = SIZE_MAX);
-    certreg_estimator *e = kit_begun(m, p, (const float[]){0, 0}, 1, 3);
+    certreg_estimator *e = kit_begun(kit_model(beyond, &h, 2, 1), p, (const float[]){0, 0}, 1, 3);
     const certreg_certificate c = kit_ask(e, max_samples[_i], wish(0.46, CERTREG_METHOD_FINITE));
     ck_assert_double_ge(c.radius, 0.8 * 0.46);
     ck_assert_double_lt(c.radius, 0.45);
@@ -326,9 +325,8 @@ TEST_TIMES(forecast_impossible_for_a_served_angle_is_never_proved, 8)
     const double tolerances[] = {5, 12, 30, 60}, lo = -180, hi = 180;
     const int32_t kind = CERTREG_OUTPUT_ANGLE;
     half_space h = {.face = 99};
-    certreg_model m = kit_model(beyond, &h, 2, 1);
+    certreg_model m = KIT_MODEL(beyond, &h, 2, 1, .kind = &kind, .lo = &lo, .hi = &hi, .batch = 20);
     certreg_plan p = kit_plan(SERVED_CAPACITY);
-    m.kind = &kind, m.lo = &lo, m.hi = &hi, m.batch = 20;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     int impossible = 0;
     for (double wanted = 0.5; wanted < 3; wanted += 0.05) {

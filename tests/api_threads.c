@@ -57,7 +57,6 @@ static certreg_status create(certreg_backend *backend, int job, certreg_estimato
     certreg_model m = kit_model(model, NULL, is_wide(job) ? MANY : FEW, 1);
     certreg_plan p = kit_plan(SAMPLES);
     m.batch = BATCH, m.scale = scale, m.lo = &lo, m.hi = &hi;
-    p.constraints = CERTREG_CONSTRAINTS_ECGM;
     return certreg_estimator_create(backend, &m, &p, NULL, e);
 }
 

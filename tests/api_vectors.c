@@ -50,9 +50,8 @@ static int evaluate(void *user, const certreg_batch *b)
 static certreg_estimator *make(map *m, size_t outputs, size_t pilot, uint32_t flags)
 {
     static const double lo[MOST] = {-3, -3, -3, -3, -3, -3, -3}, hi[MOST] = {3, 3, 3, 3, 3, 3, 3};
-    certreg_model model = KIT_MODEL(evaluate, m, INPUTS, outputs, .lo = lo, .hi = hi);
     certreg_plan p = KIT_PLAN(SAMPLES, .pilot = pilot, .flags = flags);
-    return kit_begun(model, p, where, 0.5, 3);
+    return kit_begun(KIT_MODEL(evaluate, m, INPUTS, outputs, .lo = lo, .hi = hi), p, where, 0.5, 3);
 }
 
 /* ---- questions about them as one vector */

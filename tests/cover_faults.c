@@ -51,9 +51,8 @@ static certreg_estimator *open_worst(worst *w, size_t samples)
     const certreg_masks masks = STRUCT(certreg_masks, .marker = marker, .units = UNITS,
                                        .unit = unit, .shown = w->shown,
                                        .probability = w->shown ? NULL : each);
-    certreg_model m = kit_model(evaluate, w, INPUTS, 1);
+    certreg_model m = KIT_MODEL(evaluate, w, INPUTS, 1, .masks = &masks);
     const certreg_plan p = PLAN(.seed = 5, .max_samples = samples, .pilot = SIZE_MAX);
-    m.masks = &masks;
     for (size_t i = 0; i < w->k; i++)
         hidden *= w->shown ? (UNITS - shown - (double)i) / (UNITS - (double)i) : 1 - w->probability;
     w->seen = 1 - hidden;

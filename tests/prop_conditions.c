@@ -162,11 +162,9 @@ static certreg_estimator *make(steps *s, int angle, size_t pilot)
 {
     static const int32_t kinds[2] = {REAL, ANGLE};
     static const double lo = -180, hi = 180;
-    certreg_model m = kit_model(take_steps, s, 1, 1);
-    certreg_plan p = kit_plan(SAMPLES);
-    m.kind = &kinds[angle];
+    certreg_model m = KIT_MODEL(take_steps, s, 1, 1, .kind = &kinds[angle]);
+    certreg_plan p = KIT_PLAN(SAMPLES, .pilot = pilot);
     if (angle) m.lo = &lo, m.hi = &hi;
-    p.pilot = pilot;
     return kit_create(NULL, &m, &p);
 }
 

@@ -43,9 +43,8 @@ static certreg_estimator *make(machine *m, size_t pilot)
     static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE};
     static const double lo[] = {-2, -180}, hi[] = {2, 180};
     certreg_model of = kit_model(model, m, INPUTS, 2);
-    certreg_plan plan = kit_plan(CAPACITY);
+    certreg_plan plan = KIT_PLAN(CAPACITY, .flags = m->fails ? CERTREG_PLAN_COUNT_FAILURES : 0);
     of.batch = BATCH, of.kind = kind, of.lo = lo, of.hi = hi;
-    plan.flags = m->fails ? CERTREG_PLAN_COUNT_FAILURES : 0;
     plan.seed = 3, plan.pilot = pilot, plan.constraints = CERTREG_CONSTRAINTS_ECGM;
     certreg_estimator *e = kit_create(NULL, &of, &plan);
     e->record.deadline->now = look, e->record.deadline->clock_context = m;

@@ -35,10 +35,8 @@ static int copy_there(void *user, const certreg_batch *b)
 static certreg_estimator *make(certreg_backend *backend, copies *c, size_t batch)
 {
     static const double lo = -30, hi = 30;
-    certreg_model m = kit_model(copy_there, c, INPUTS, 1);
+    certreg_model m = KIT_MODEL(copy_there, c, INPUTS, 1, .batch = batch, .lo = &lo, .hi = &hi);
     certreg_plan p = kit_plan(SAMPLES);
-    p.constraints = CERTREG_CONSTRAINTS_ECGM;
-    m.batch = batch, m.lo = &lo, m.hi = &hi;
     certreg_estimator *e = kit_create(backend, &m, &p);
     const float z[INPUTS] = {0.3f, 1};
     KIT_OK(e, certreg_estimator_begin(e, z, 0.5, 3));
