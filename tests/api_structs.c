@@ -156,6 +156,7 @@ TEST_ROWS(structs_for_output_are_zeroed_to_their_end_not_beyond, calls)
 
 TEST(structs_of_errors_are_written_to_the_callers_size)
 {
+    const size_t known = sizeof why.error;
     certreg_estimator *made;
     model.struct_size = 1;
     for (size_t size = 8; size <= sizeof why; size += 8) {
@@ -165,7 +166,8 @@ TEST(structs_of_errors_are_written_to_the_callers_size)
             CERTREG_E_INVALID);
         ck_assert_int_eq(why.error.status, CERTREG_E_INVALID);
         ck_assert_uint_eq(why.struct_size, size);
-        for (size_t i = size; i < sizeof why; i++) ck_assert_uint_eq(why.bytes[i], 0xA5);
+        for (size_t i = size < known ? size : known; i < sizeof why; i++)
+            ck_assert_uint_eq(why.bytes[i], i < size ? 0 : 0xA5);
     }
 }
 
