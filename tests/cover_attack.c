@@ -143,8 +143,8 @@ TEST_ROWS(attack_and_certificate_enclose_the_true_radius, known)
     b.victim.e = kit_create(NULL, &m, &p);
     b.victim.a = attack_on(b.victim.e, CALLS);
     found = 0;
-    const coverage_claim claims[] = {{"certified too long", alpha, known[_i].certified},
-                                     {"broken too short", alpha, known[_i].broken}};
+    const coverage_claim claims[] = {{"certified too long", alpha, known[_i].certified, 0},
+                                     {"broken too short", alpha, known[_i].broken, 0}};
     coverage_of(known[_i].name, claims, 2, RUNS, run_both, &b);
     ck_assert_double_gt((double)found, 0.9 * RUNS);
 }

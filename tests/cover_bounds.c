@@ -159,9 +159,9 @@ TEST_ROWS(bounds_of_hostile_outputs_miss_as_often_as_expected, rows)
 {
     const struct row *a = rows + _i;
     bench b = {a, truth_of(a), make(12, a), make(SIZE_MAX, a), 0, (uint64_t)_i << 32};
-    const coverage_claim claims[] = {{"40 samples", ALPHA, a->few},
-                                     {"600 samples", ALPHA, a->many},
-                                     {"any time", ALPHA, a->ever}};
+    const coverage_claim claims[] = {{"40 samples", ALPHA, a->few, 0},
+                                     {"600 samples", ALPHA, a->many, 0},
+                                     {"any time", ALPHA, a->ever, 0}};
     coverage_of(a->name, claims, 3, 300, run_bounds, &b);
 }
 
@@ -280,8 +280,8 @@ static const struct shares {
     double alpha, part[5]; /* of mean_lo, mean_hi, variance_hi, gradient_lo, gradient_hi */
     double attained[5];    /* 0: the part */
 } shares[] = {
-    {"parts, asymptotic", ASYMPTOTIC, 128, 0.25, {0.03125, 0.03125, 0.0625, 0.005, 0.125}},
-    {"parts, both ends", ASYMPTOTIC, 300, 0.25, {0.03125, 0.03125, 0.0625, 0.0625, 0.0625}},
+    {"parts, asymptotic", ASYMPTOTIC, 128, 0.25, {0.03125, 0.03125, 0.0625, 0.005, 0.125}, {0}},
+    {"parts, both ends", ASYMPTOTIC, 300, 0.25, {0.03125, 0.03125, 0.0625, 0.0625, 0.0625}, {0}},
     {"parts, paper",
      PAPER,
      128,

@@ -161,11 +161,11 @@ TEST_TIMES(asymptotic_bounds_miss_as_often_as_expected, KIT_ROWS(laws) * SIZES)
     bench b = {integrated(laws[_i / SIZES]), sizes[size], 0, (uint64_t)_i << 32};
     snprintf(name, sizeof name, "%s, %zu", b.law.name, b.samples);
     for (int k = 0; k < 3; k++)
-        claims[k] = (coverage_claim){what[k], k < 2 ? alpha / 8 : alpha / 4, NAN};
+        claims[k] = (coverage_claim){what[k], k < 2 ? alpha / 8 : alpha / 4, NAN, 0};
     if (b.law.value == linear) claims[0].expected = claims[1].expected = alpha / 8;
     coverage_of(name, claims, 3, moments[size], run_law, &b);
     b.gradient = 1;
-    for (int k = 0; k < 2 * DIMENSIONS; k++) claims[k] = (coverage_claim){ends[k], tail, NAN};
+    for (int k = 0; k < 2 * DIMENSIONS; k++) claims[k] = (coverage_claim){ends[k], tail, NAN, 0};
     coverage_of(name, claims, 2 * DIMENSIONS, gradients[size], run_law, &b);
 }
 
@@ -217,7 +217,7 @@ TEST_ROWS(gradient_bounds_of_weights_of_all_coordinates, wholes)
 {
     whole w = wholes[_i];
     char name[64];
-    const coverage_claim claims[] = {{"lo", tail, NAN}, {"hi", tail, NAN}};
+    const coverage_claim claims[] = {{"lo", tail, NAN, 0}, {"hi", tail, NAN, 0}};
     snprintf(name, sizeof name, "||x||^2, %zu, gradient of %zu", w.n, w.d);
     coverage_of(name, claims, 2, w.runs, run_whole, &w);
 }

@@ -112,12 +112,12 @@ void coverage_row(double alpha, double expected, uint64_t runs, coverage_trial *
     va_start(words, format);
     vsnprintf(name, sizeof name, format, words);
     va_end(words);
-    coverage_of("", &(coverage_claim){name, alpha, expected}, 1, runs, trial, of);
+    coverage_of("", &(coverage_claim){name, alpha, expected, 0}, 1, runs, trial, of);
 }
 
 void coverage_exact(const char *name, double alpha, double expected, double rate)
 {
-    print(&(coverage_claim){name, alpha, expected}, rate);
+    print(&(coverage_claim){name, alpha, expected, 0}, rate);
     puts(""), fflush(stdout);
     ck_assert_msg(rate <= alpha, "%s: false with probability %.6g", name, rate);
     ck_assert_msg(fabs(rate - expected) <= 0.02 * alpha, "%s: false with probability %.6g, not %g",
