@@ -22,12 +22,12 @@ OURS = ("Makefile", "bench", "docs", "examples", "include", "pkgconfig", "python
 
 
 def certreg_version() -> str:
-    """That of the header, such as 0.2.0 or 0.2.0-dev (which Python writes 0.2.0.dev0)."""
+    """That of the header as Python writes it, such as 0.2.0 or 0.2.0.dev0 for 0.2.0-dev."""
     header = (ROOT / "include/certreg/certreg.h").read_text(encoding="utf-8")
     found = re.search(r"  Version (\S+)$", header, re.MULTILINE)
     if not found:
         raise ValueError("include/certreg/certreg.h does not say its version")
-    return found[1]
+    return found[1].replace("-dev", ".dev0")
 
 
 def make(folder: pathlib.Path, **more: str) -> None:
