@@ -19,7 +19,7 @@ typedef union grown { /* a struct of a caller that knows more fields, or fewer *
     certreg_radius radius;
     certreg_certificate certificate;
     certreg_worst_function worst;
-    unsigned char bytes[sizeof(certreg_error) + TAIL]; /* the longest of them */
+    unsigned char bytes[sizeof(certreg_certificate) + TAIL]; /* the longest of them */
 } grown;
 
 static certreg_estimator *e;
