@@ -195,6 +195,7 @@ TEST(service_repeats_no_noise_except_that_of_a_log)
     ck_assert_uint_eq(log_of(s).answered, 4 * TICKS);
     SERVICE_STATUS(s, certreg_service_start(s, 0), CERTREG_E_PLATFORM);
     SERVICE_STATUS(s, certreg_service_sense(s, here, noisy[0][0], NULL), CERTREG_E_TOO_MANY);
+    kit_entropy = NULL; /* of tests in the same process */
 }
 
 TEST(service_shortens_an_episode_by_the_part_of_the_grid)
@@ -280,6 +281,7 @@ TEST(service_hides_the_same_sensors_in_all_ticks)
         const double p = (k & 1 ? 0.6 : 0.4) * (k & 2 ? 0.7 : 0.3);
         ck_assert_double_le(fabs(seen[k] - 200 * p), 5 * sqrt(200 * p * (1 - p)));
     }
+    kit_entropy = NULL;
 }
 
 /* ---- acts */
