@@ -298,7 +298,7 @@ class ChangeSet:
 @dataclasses.dataclass(frozen=True)
 class _Moves:
     """The changes that a finite set makes: in at most k groups one of some assignments of numbers
-    to columns. Sets with equal groups and k are the same set (Alternatives.text)."""
+    to columns. A set whose changes depend on the input has `changes` and `text` of its own."""
 
     groups: Sequence[Sequence[Sequence[tuple[int, float]]]]
     k: int = 1
@@ -310,6 +310,11 @@ class _Moves:
             for i in range(self.k, 0, -1):
                 counts[i] += counts[i - 1] * len(group)
         return sum(counts)
+
+    def text(self, space: Space) -> str:
+        """The set: equal texts are equal sets, one of which may go on with a file of the other."""
+        each = [[[space.text(*pair) for pair in move] for move in group] for group in self.groups]
+        return f"{self.k} of {each}"
 
     def changes(self, z: np.ndarray, space: Space) -> Iterator[Change]:
         """The changes of an input, first no change."""
@@ -964,9 +969,7 @@ class Alternatives:
         """The set for these inputs. Equal texts are equal sets."""
         space, texts = self.space, list[str]()
         for finite, families, given in self._parts:
-            for moves in finite:
-                each = [[[space.text(*pair) for pair in m] for m in g] for g in moves.groups]
-                texts.append(f"{moves.k} of {each}")
+            texts += [moves.text(space) for moves in finite]
             texts.append(f"{families} {None if given is None else given._text(X, space)}")
         return hashlib.sha256("; ".join(texts).encode()).hexdigest()
 

@@ -763,7 +763,7 @@ def plan_population(
 
     Experimental. The share of outputs that are out on the worse side of a row is taken to have a
     beta distribution, which is fitted to the counts of these rows. In trials the forecast had a
-    standard deviation of .03 to .09 from pilot to pilot, and single ones were wrong by up to .25.
+    standard deviation of .03 to .09 from pilot to pilot, and one was wrong by .47.
 
     Parameters
     ----------
