@@ -7,7 +7,7 @@ static const float z[D] = {0.5f, -0.25f};
 
 /* ---- a model of the outputs x0, x0 + 5 and an angle; the right one fails for some rows */
 static struct engine {
-    enum { RIGHT, CENTRED, LATE, FAILS_ALONE, BREAKS, ROUNDS, WHOLE } kind;
+    enum kind { RIGHT, CENTRED, LATE, FAILS_ALONE, BREAKS, ROUNDS, WHOLE } kind;
     float by;
     size_t calls, rows, asked, cancel_at;
     certreg_estimator *e;
@@ -118,7 +118,8 @@ TEST(audit_of_a_model_of_whole_batches)
 
 /* ---- refusals */
 static const struct {
-    int kind, code;
+    enum kind kind;
+    int code;
     double change; /* 0: some */
     const char *says;
 } wrong[] = {{CENTRED, CERTREG_DEPENDENCE_OTHERS, 0, "rows seem to see each other"},

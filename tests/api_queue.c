@@ -107,7 +107,7 @@ TEST(adding_refuses_what_it_names_and_changes_nothing)
         if (!a.count) a.count = 1;
         in = bad[i].in;
         in.struct_size = sizeof in, in.z = z, in.questions = two;
-        if (!in.sigma) in.sigma = 1;
+        if (in.sigma == 0) in.sigma = 1;
         if (!in.count) in.count = 1;
         if (a.first_noise_id) in.alternatives = &a;
         int32_t full = 1;

@@ -98,7 +98,7 @@ static void is_refused(certreg_estimator *e)
 }
 
 /* ---- what happens to a record, by the row of a table */
-enum { NO = SIZE_MAX };
+#define NO SIZE_MAX
 typedef struct scene {
     void (*happens)(certreg_estimator *);            /* to a record of `sampled` samples */
     size_t sampled, asks, fail_at, cancel_at, pilot; /* 0: without a pilot */
