@@ -180,11 +180,11 @@ def quantization_step(values: np.ndarray) -> float:
 
 def step_of(values: np.ndarray) -> float:
     """quantization_step; if it finds none, as for few values, the greatest of 1, 0.1, 0.01 and
-    0.001 that divides all values, of which three differ."""
+    0.001 that divides all values, at least three multiples of it."""
     step = quantization_step(values)
-    several = math.isnan(step) and len(np.unique(values)) > 2
-    decimals = (10.0**-places for places in range(4 if several else 0))
-    return next((size for size in decimals if _lie_on(values, 0.0, size)), step)
+    decimals = (10.0**-places for places in range(4 if math.isnan(step) else 0))
+    several = (size for size in decimals if len(np.unique(np.rint(values / size))) > 2)
+    return next((size for size in several if _lie_on(values, 0.0, size)), step)
 
 
 def _lie_on(values: np.ndarray, origin: float, step: float) -> bool:

@@ -268,6 +268,12 @@ def test_allowances_stay_inside_the_ball():
     assert [floored(value) for value in (0.3 * (1 - 1e-12), 0.5, math.nan)] == ["0.2999", "0.5", ""]
 
 
+def test_values_near_zero_have_no_step_of_one():
+    X = RNG.normal(2e-3, 1e-4, (30, 1))
+    lines = kit.rows_of(lambda x: x[:, 0], X, samples=50).allowances(X)
+    assert all(math.isnan(line["step"]) for line in lines)
+
+
 def test_allowances_know_their_inputs(folder):
     pd = package("pandas")
     X = pd.DataFrame({"a": [1.0, 2, 4], "b": [0.5, 0.1, 0.3]})
