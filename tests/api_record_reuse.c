@@ -223,6 +223,8 @@ TEST(record_given_no_number_is_as_one_that_the_model_gave_it)
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
     KIT_OK(e, certreg_estimator_record(e, 0, 30, y));
     y[10] = NAN;
+    KIT_STATUS(e, certreg_estimator_record(e, 0, 30, y), CERTREG_E_NOT_FINITE);
+    KIT_OK(e, certreg_estimator_record(e, 10, 1, y)); /* it was a number when it came first */
     KIT_STATUS(e, certreg_estimator_record(e, 30, 40, y), CERTREG_E_NOT_FINITE);
     kit_refuses(e, 0, q, CERTREG_E_WRONG_STATE, "");
     KIT_STATUS(e, certreg_estimator_record(e, 60, 40, y), CERTREG_E_NOT_FINITE); /* a later one */

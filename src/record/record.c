@@ -392,11 +392,13 @@ static certreg_status refuse_second_value(uint64_t sample, certreg_error *why)
     return CERTREG_E_NOT_FINITE;
 }
 
-/* Later samples than the first that failed enter no answer: the record has a gap there. */
-static void remember_fault(cr_record *r, uint64_t sample, certreg_status status)
+/* Later samples than the first that failed enter no answer: the record has a gap there, unless the
+ * sample was a number when it came first. */
+static void remember_fault(cr_record *r, uint64_t sample, int is_present, certreg_status status)
 {
     if (status == CERTREG_E_OUT_OF_RANGE) r->first_out_of_range = 1 + sample;
-    if (status == CERTREG_E_NOT_FINITE && !(r->first_failed && r->first_failed <= sample))
+    if (status == CERTREG_E_NOT_FINITE && !is_present &&
+        !(r->first_failed && r->first_failed <= sample))
         r->first_failed = 1 + sample;
 }
 
@@ -419,7 +421,7 @@ static certreg_status take_row(cr_record *r, uint64_t sample, const float *y, in
     r->sample_count += stores && !status;
     if (!status) return CERTREG_OK;
     if (stores) *recorded = cr_float_of_bits(CR_MISSING_NAN_BITS);
-    remember_fault(r, sample, status);
+    remember_fault(r, sample, is_present, status);
     return status;
 }
 
