@@ -112,7 +112,7 @@ static void create(fuzz_bytes *b)
               .kind = array(b, sizeof(int32_t)), .lo = array(b, sizeof(double)),
               .hi = array(b, sizeof(double)));
     const certreg_plan plain = {.struct_size = sizeof plain, .max_samples = 1 + fuzz_byte(b)};
-    certreg_model *m = fuzz_structs(b, &good, 1, (fuzz_shape){sizeof good, 0x3c6});
+    certreg_model *m = fuzz_structs(b, &good, 1, (fuzz_shape){sizeof good, 0x7c6});
     certreg_plan *p = fuzz_structs(b, &plain, 1, (fuzz_shape){sizeof plain, 0x1a0});
     certreg_error *why = fuzz_output(fuzz_struct_size(b, sizeof *why), 1);
     size_t bytes = 7, there = 7;
