@@ -216,11 +216,12 @@ static int in_interval(double x, double low, double high, double slack)
 static int satisfies_constraints(const cr_one_sided *rise, const certreg_worst_function *f,
                                  double mean)
 {
-    const double slack = feasibility_tolerance * sqrt(f->variance),
-                 distance = mean + f->mean - rise->moment_center;
+    const double deviation = sqrt(f->variance), slack = feasibility_tolerance * deviation,
+                 distance = fabs(mean + f->mean - rise->moment_center),
+                 moment = f->variance + distance * distance;
     return in_interval(mean + f->mean, rise->mean_lo, rise->mean_hi, slack) &&
            f->variance <= rise->variance * (1 + feasibility_tolerance) &&
-           f->variance + distance * distance <= rise->moment * (1 + feasibility_tolerance) &&
+           moment <= rise->moment + slack * (deviation + distance) &&
            in_interval(fabs(f->gradient), rise->gradient_lo, rise->gradient_hi, slack);
 }
 
