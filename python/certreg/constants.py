@@ -17,7 +17,7 @@ from typing import TypeVar, cast
 
 from .arguments import integer
 
-VERSION_NUMBER = 300  # of the headers that this package follows
+VERSION_NUMBER = 400  # of the headers that this package follows
 
 
 def version_text(number: int) -> str:
@@ -25,7 +25,7 @@ def version_text(number: int) -> str:
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 
 
-__version__ = version_text(VERSION_NUMBER)  # that of the headers
+__version__ = version_text(VERSION_NUMBER) + ".dev0"  # that of the headers
 NO_PILOT: int = ctypes.c_size_t(-1).value  # pilot=NO_PILOT: every question gives its prediction
 ALL_OUTPUTS = -1  # output=ALL_OUTPUTS: all outputs as one vector, in the 2-norm
 PLAN_COUNT_FAILURES = 1  # flags=...: an output that is NaN or infinite counts as the worst value

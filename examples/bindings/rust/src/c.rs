@@ -13,7 +13,7 @@ macro_rules! zeroed {
 }
 pub const CERTREG_ATTACK_NOT_BROKEN: i32 = 0;
 pub const CERTREG_ATTACK_BROKEN: i32 = 1;
-pub const CERTREG_VERSION_NUMBER: u32 = 300;
+pub const CERTREG_VERSION_NUMBER: u32 = 400;
 pub const CERTREG_OUTPUT_REAL: i32 = 0;
 pub const CERTREG_OUTPUT_ANGLE: i32 = 1;
 pub const CERTREG_OUTPUT_ANGLE_PAIR: i32 = 2;
